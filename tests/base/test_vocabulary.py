@@ -24,7 +24,7 @@ from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structures import SEARCHES
-from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
+from fishernet.models.wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
 from fishernet.sklearn import (
     BayesianNetworkClassifier,

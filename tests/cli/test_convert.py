@@ -15,7 +15,7 @@ PAIR = fn.BayesianNetwork.from_tables([A, B], {"b": ["a"]}, {"a": [0.5, 0.5], "b
 MODELS: list[tuple[Any, dict[str, int]]] = [
     (ASIA, {"variables": 8, "arcs": 8}),
     (fn.DependencyNetwork.from_joint(PAIR), {"variables": 2, "arcs": 2}),
-    (fn.MarkovNetwork([A, B], [(("a", "b"), [[2.0, 1.0], [1.0, 3.0]])]), {"variables": 2, "factors": 1}),
+    (fn.MarkovNetwork([A, B], [(("a", "b"), [[2.0, 1.0], [1.0, 3.0]])]), {"variables": 2, "edges": 1}),
     (fn.UndirectedGraph.from_edges(["a", "b"], [("a", "b")]), {"variables": 2, "edges": 1}),
     (fn.GaussianMarkovNetwork(["a", "b"], [0, 0], [[2, 1], [1, 2]]), {"variables": 2, "edges": 1}),
     (fn.BayesianNetwork.from_regressions(DAG, [0, 0], [[], [1]], [1, 1]), {"variables": 2, "arcs": 1}),
@@ -43,7 +43,7 @@ def test_a_network_of_numbered_variables_comes_back_from_uai(tmp_path: Path) -> 
     net = fn.MarkovNetwork([fn.Variable("x0", [0, 1])], [(["x0"], [0.0, 3.0])])
     good("convert", saved(net, tmp_path), tmp_path / "m.uai")
     facts = facts_of("convert", tmp_path / "m.uai", tmp_path / "back.json")
-    assert (facts["variables"], facts["factors"]) == (1, 1)
+    assert (facts["variables"], facts["edges"]) == (1, 0)
     assert fn.load(tmp_path / "back.json") == net
 
 

@@ -71,6 +71,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Table of one cell": lambda: fn.Table.from_frame({HOSTILE: [HOSTILE]}),
     "Dag": lambda: NET.dag,
     "Cpdag": lambda: fn.graphs.cpdag(NET.dag),
+    "DirectedGraph": lambda: fn.DependencyNetwork.from_joint(NET).graph,
+    "Links": lambda: NET.dag.links(),
     "UndirectedGraph": lambda: GRAPH,
     "BayesianNetwork": lambda: NET,
     "DependencyNetwork": lambda: fn.DependencyNetwork.from_joint(NET),

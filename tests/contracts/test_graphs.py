@@ -31,6 +31,7 @@ KINDS: dict[str, Make] = {
     "Dag": Dag.from_edges,
     "UndirectedGraph": UndirectedGraph.from_edges,
     "Cpdag": undirected_cpdag,
+    "DirectedGraph": fn.graphs.DirectedGraph.from_edges,
 }
 EVERY = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
@@ -107,9 +108,6 @@ def test_wrong_names_and_edges_are_refused(make: Make, names: Any, edges: Any, m
         (cpdag, "Dag"),
         (Dag([], []).is_equivalent, "Dag"),
         (is_chordal, "UndirectedGraph"),
-        (lambda graph: shd(graph, graph), "Dag or Cpdag"),
-        (lambda graph: hamming(graph, graph), "UndirectedGraph"),
-        (to_networkx, "Dag or Cpdag or UndirectedGraph"),
     ],
 )
 def test_another_kind_is_refused_by_name(ask: Callable[[Any], Any], takes: str) -> None:
@@ -119,6 +117,28 @@ def test_another_kind_is_refused_by_name(ask: Callable[[Any], Any], takes: str) 
                 ask(other)
         else:
             ask(other)
+
+
+@pytest.mark.parametrize(
+    ("ask", "takes", "refused"),
+    [
+        (lambda graph: shd(graph, graph), "Dag Cpdag", "shd needs a Dag or Cpdag .directed, without cycles., not an? "),
+        (lambda graph: hamming(graph, graph), "UndirectedGraph", "hamming needs an undirected graph, not an? "),
+        (to_networkx, "Dag Cpdag UndirectedGraph DirectedGraph", ""),
+    ],
+)
+def test_what_asks_for_links_takes_every_graph_with_such_links(
+    ask: Callable[[Any], Any], takes: str, refused: str
+) -> None:
+    for other in [make([], []) for make in KINDS.values()]:
+        if type(other).__name__ in takes.split():
+            ask(other)
+        else:
+            with pytest.raises(SchemaError, match=f"{refused}{type(other).__name__}; see"):
+                ask(other)
+    for nothing in ([("a", "b")], None, fn.Gaussian(0, 1)):
+        with pytest.raises(SchemaError, match=r"must be a graph, or a model that has one[,;]"):
+            ask(nothing)
 
 
 def test_without_networkx_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +232,7 @@ def test_networks_stand_for_their_graphs() -> None:
     assert markov.edges == (("asia", "tub"), ("tub", "smoke"))
     empty = UndirectedGraph(markov.names, [()] * 3)
     assert fn.hamming(markov, empty) == fn.hamming(empty, markov) == 2
-    with pytest.raises(SchemaError, match="hamming needs an UndirectedGraph, not Dag"):
+    with pytest.raises(SchemaError, match="hamming needs an undirected graph, not a Dag"):
         fn.hamming(asia, asia)
 
 

@@ -76,7 +76,9 @@ def test_names_with_any_characters_come_back_or_are_refused(
 
 
 def test_what_has_no_graph_is_refused(tmp_path: Path) -> None:
-    for ending, called in ((".dot", "DOT"), (".graphml", "GraphML")):
-        with pytest.raises(fn.SchemaError, match=f"a {called} file holds a graph or a network, and a Gaussian is none"):
+    for ending in (".dot", ".graphml"):
+        with pytest.raises(
+            fn.SchemaError, match=r"model must be a graph, or a model that has one; Gaussian\(.* has no"
+        ):
             fn.save(fn.Gaussian(0, 1), tmp_path / f"a{ending}")
     assert list(tmp_path.iterdir()) == []

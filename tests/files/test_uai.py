@@ -86,7 +86,9 @@ def test_what_is_lost_is_said(tmp_path: Path) -> None:
     assert caught[0].filename == __file__
     write_uai(read_uai(tmp_path / "a.uai"), tmp_path / "b.uai")  # a warning would be an error
     assert (tmp_path / "a.uai").read_text() == (tmp_path / "b.uai").read_text()
-    with pytest.raises(fn.SchemaError, match="a UAI file holds a BayesianNetwork or a MarkovNetwork, not a Gaussian"):
+    with pytest.raises(
+        fn.SchemaError, match="a UAI file holds a BayesianNetwork or a MarkovNetwork, not a normal distribution"
+    ):
         write_uai(fn.Gaussian(0, 1), tmp_path / "a.uai")  # type: ignore[arg-type]
 
 

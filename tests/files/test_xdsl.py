@@ -155,5 +155,5 @@ def test_what_is_replaced_and_what_cannot_be_held_is_said(tmp_path: Path) -> Non
     with pytest.warns(fn.FishernetWarning, match=r"'\(3, 4\]' as gt_3_le_4") as caught:
         fn.save(net, tmp_path / "a.xdsl")
     assert caught[0].filename == __file__
-    with pytest.raises(fn.SchemaError, match="an XDSL file holds a BayesianNetwork, not a MarkovNetwork"):
+    with pytest.raises(fn.SchemaError, match="an XDSL file holds a BayesianNetwork, not a Markov network"):
         write_xdsl(fn.MarkovNetwork(net.variables, []), tmp_path / "b.xdsl")  # type: ignore[arg-type]

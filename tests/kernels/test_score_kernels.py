@@ -59,6 +59,9 @@ class Transformed:
     model: Any
     jacobian: npt.NDArray[np.float64]
 
+    kind = "hidden Markov model in other parameters"
+    variables, graph, values, likelihood, inference, conditionals = (), None, "symbols", "exact", "none", ()
+
     def log_prob(self, data: Any) -> Any:
         return self.model.log_prob(data)
 
@@ -136,7 +139,7 @@ def test_count_features_are_the_expected_counts() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(SchemaError, match="needs a model with a likelihood"):
+    with pytest.raises(SchemaError, match="another model with a likelihood, not an object"):
         FisherKernel(object())
     with pytest.raises(SchemaError, match="unknown metric"):
         FisherKernel(HMM, metric="best")  # type: ignore[arg-type]

@@ -119,7 +119,7 @@ def test_terms_of_a_joint_with_zeros_are_those_of_the_possible_rows_and_minus_in
 
 
 def test_full_conditionals_are_of_a_bayesian_network() -> None:
-    with pytest.raises(SchemaError, match="not of DependencyNetwork"):
+    with pytest.raises(SchemaError, match="not DependencyNetwork"):
         fn.DependencyNetwork.from_joint(pair())  # type: ignore[arg-type]
 
 

@@ -186,7 +186,7 @@ def test_svg_in_notebooks_has_titles_too() -> None:
 def test_what_is_refused() -> None:
     for options, match in (
         ({"strengths": "strong"}, "unknown strengths 'strong'"),
-        ({"strengths": "partial-correlation"}, "categorical"),
+        ({"strengths": "partial-correlation"}, "need a Gaussian network"),
         ({"strengths": np.ones((2, 2))}, r"shape \(8, 8\)"),
         ({"strengths": {"asia": 1.0}}, "pairs of names"),
         ({"strengths": {("asia", "nobody"): 1.0}}, "no variable 'nobody'"),
@@ -199,9 +199,9 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(fn.FishernetError, match=match):
             drawn(ASIA, **options)
-    with pytest.raises(fn.SchemaError, match="no mutual information"):
+    with pytest.raises(fn.SchemaError, match="needs a Bayesian or a Markov network"):
         drawn(ASIA.dag, strengths="mutual-information")
-    with pytest.raises(fn.SchemaError, match="no partial correlations"):
+    with pytest.raises(fn.SchemaError, match="need a Gaussian network"):
         drawn(ASIA.dag, strengths="partial-correlation")
     many = {name: name for name in ALARM.dag.names}
     assert len(legend(drawn(ALARM, groups=many))) == 37

@@ -117,7 +117,7 @@ def test_names_of_alarm_with_everything_that_is_shown() -> None:
     for graph in (net, net.dag.skeleton(), fn.graphs.cpdag(net.dag)):
         shape = drawable(graph)
         for target in (None, "CATECHOL"):
-            check(on_its_own_sheet(graph, look_of(shape, None, target, groups, graph)))
+            check(on_its_own_sheet(graph, look_of(shape, None, target, groups)))
 
 
 def test_nodes_without_edges_stand_below_all_others() -> None:

@@ -367,7 +367,7 @@ def test_what_cannot_be_reported_on_is_refused() -> None:
         fn.report(TABLE.select(["smoke"]), ASIA)
     with pytest.raises(fn.SchemaError, match="lacks 7 columns"):
         fn.report(TABLE, compare_with=TABLE.select(["smoke"]))
-    with pytest.raises(fn.SchemaError, match="not by str"):
+    with pytest.raises(fn.SchemaError, match="model must be a graph, or a model that has one, not a str"):
         fn.report(TABLE, "model.json")
     with pytest.raises(fn.FishernetError, match="title must be a str"):
         fn.report(TABLE, ASIA, title=5)  # type: ignore[arg-type]

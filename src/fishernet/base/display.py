@@ -141,10 +141,22 @@ class Drawn:
         return _drawers[0](self) if few and _drawers else None
 
     def _repr_html_(self) -> str:
-        shown = _pages[0](self) if _pages else None
-        return page(repr(self), shown or self._repr_svg_() or self._plain_html())
+        return page(repr(self), self._page() or self._repr_svg_() or self._plain_html())
+
+    def _page(self) -> str | None:
+        """Return a page that answers questions; None where there is none, as of a graph."""
+        return None
 
     def _plain_html(self) -> str:
         """Return what stands in place of the drawing."""
         edges = self.edges  # type: ignore[attr-defined]
         return table_html(("from", "to"), edges, len(edges))
+
+
+class DrawnModel(Drawn):
+    """A model with a graph, which notebooks show as a page that answers questions."""
+
+    __slots__ = ()
+
+    def _page(self) -> str | None:
+        return _pages[0](self) if _pages else None

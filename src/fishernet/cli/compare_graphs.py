@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from fishernet.base.errors import SchemaError
-from fishernet.cli.models import graph_of, is_directed, read_model, wrong_kind
+from fishernet.cli.models import read_graph, wrong_kind
 from fishernet.cli.terminal import FILE, Answer, Facts, Line, aligned, answering, edge_lines
-from fishernet.graphs import Dag, hamming, shd
+from fishernet.graphs import Graph, hamming, shd
 
 
 @click.command("compare-graphs", short_help="Say where two graphs differ.")
@@ -35,8 +35,8 @@ def compare_graphs(a: Path, b: Path) -> Answer:
       fishernet compare-graphs learned.json true.bif
     """  # noqa: D301
     one, other = _graph(a), _graph(b)
-    if is_directed(one) != is_directed(other):
-        directed, undirected = (a, b) if is_directed(one) else (b, a)
+    if one.links().directed != other.links().directed:
+        directed, undirected = (a, b) if one.links().directed else (b, a)
         raise SchemaError(
             f"{directed} has arcs and {undirected} has edges without a direction; compare two graphs of one kind"
         )
@@ -44,38 +44,40 @@ def compare_graphs(a: Path, b: Path) -> Answer:
     return Answer({"a": str(a), "b": str(b), **found}, _text(found))
 
 
-def _graph(path: Path) -> Any:
+def _graph(path: Path) -> Graph:
     """Read a graph, or that of a model."""
-    model = read_model(path)
-    graph = graph_of(model)
-    if graph is None:
-        raise wrong_kind(path, model, "compare-graphs needs a Bayesian network or an undirected graph")
+    needed = "compare-graphs needs a Bayesian network or an undirected graph"
+    graph, model = read_graph(path, needed)
+    if model is not None and graph.links().directed and not graph.links().layered:
+        raise wrong_kind(path, model, needed)
     return graph
 
 
-def differences(a: Any, b: Any) -> dict[str, Any]:
+def differences(a: Graph, b: Graph) -> dict[str, Any]:
     """Return where two graphs of one kind differ; edges are pairs of names, arcs (parent, child), in their order."""
-    kind = "arcs" if is_directed(a) else "edges"
-    facts: dict[str, Any] = _of_arcs(a, b) if is_directed(a) else {"hamming": hamming(a, b)}
-    mine, theirs = ({frozenset(edge) for edge in graph.edges} for graph in (a, b))
-    only_in_a = [edge for edge in a.edges if frozenset(edge) not in theirs]
+    directed = a.links().directed
+    first, second = (
+        [(graph.names[u], graph.names[v]) for u, v in (graph.links().arcs if directed else graph.links().lines)]
+        for graph in (a, b)
+    )
+    mine, theirs = ({frozenset(edge) for edge in edges} for edges in (first, second))
+    facts: dict[str, Any] = {"hamming": len(mine ^ theirs)}
+    if directed:
+        distance = shd(a, b)
+        turned = [arc for arc in first if arc[::-1] in set(second)]
+        facts = {"shd": distance, **facts, "equivalent": distance == 0, "turned": turned}
+    else:
+        facts["hamming"] = hamming(a, b)
+    kind = "arcs" if directed else "edges"
+    only_in_a = [edge for edge in first if frozenset(edge) not in theirs]
     return {
         **facts,
         "variables": len(a.names),
-        f"{kind}_in_a": a.n_edges,
-        f"{kind}_in_b": b.n_edges,
-        f"{kind}_in_both": a.n_edges - len(only_in_a) - len(facts.get("turned", ())),
+        f"{kind}_in_a": len(first),
+        f"{kind}_in_b": len(second),
+        f"{kind}_in_both": len(first) - len(only_in_a) - len(facts.get("turned", ())),
         "only_in_a": only_in_a,
-        "only_in_b": [edge for edge in b.edges if frozenset(edge) not in mine],
-    }
-
-
-def _of_arcs(a: Dag, b: Dag) -> dict[str, Any]:
-    return {
-        "shd": shd(a, b),
-        "hamming": hamming(a.skeleton(), b.skeleton()),
-        "equivalent": a.is_equivalent(b),
-        "turned": [arc for arc in a.edges if arc[::-1] in set(b.edges)],
+        "only_in_b": [edge for edge in second if frozenset(edge) not in mine],
     }
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from fishernet.base.errors import FileFormatError
+from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import several
 from fishernet.cli import models
-from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
+from fishernet.cli.models import called, is_bayesian
 from fishernet.cli.options import Reading, explaining_kinds, reading_options
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
@@ -54,20 +54,14 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:
-    model = models.read_model(source)
-    if type(model) not in CALLED:
-        raise wrong_kind(source, model, f"what can be converted is {', '.join(CALLED.values())}")
-    if ending(target) in (".bif", ".xdsl") and not is_bayesian(model):
-        raise wrong_kind(source, model, f"only a Bayesian network can be turned into {ending(target)}")
-    models.write_model(model, target)
-    if hasattr(model, "conditionals"):
-        arcs = sum(len(conditional.parents) for conditional in model.conditionals)
-        return {"variables": len(model.names), "arcs": arcs}
-    if hasattr(model, "potentials"):
-        return {"variables": len(model.names), "factors": len(model.potentials)}
-    graph = graph_of(model)
-    assert graph is not None  # as `CALLED` says
-    return {"variables": len(graph.names), "arcs" if is_directed(graph) else "edges": graph.n_edges}
+    graph, model = models.read_graph(source, "only networks and graphs can be converted")
+    if ending(target) in (".bif", ".xdsl") and (model is None or not is_bayesian(model)):
+        kind = "a graph" if model is None else called(model)
+        raise SchemaError(f"{source}: this is {kind}; only a Bayesian network can be turned into {ending(target)}")
+    models.write_model(graph if model is None else model, target)
+    links = graph.links()
+    joined = {"arcs": len(links.arcs)} if links.directed else {"edges": len(links.lines)}
+    return {"variables": len(graph.names), **joined}
 
 
 def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, int]:

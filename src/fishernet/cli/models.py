@@ -1,13 +1,13 @@
-"""Model files on the command line: reading and writing by a path's ending, and what a model can be asked.
+"""Model files on the command line: reading and writing by a path's ending, and which models a command takes.
 
-A command needs what a model has, whatever its class: states, arcs, conditionals, a density.
+What a command needs is asked of the model (`fishernet.models.Model`), never of its class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import a, cut, listed
@@ -16,61 +16,53 @@ from fishernet.cli.terminal import check_folder, ending
 from fishernet.data import Column
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
-from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.graphs.edges import graph_itself
+from fishernet.graphs import Graph
+from fishernet.graphs.graph import taken_apart
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
+from fishernet.models import BayesianNetwork, Model
 
 READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
 WRITERS = tuple(FORMATS)
-CALLED = {
-    BayesianNetwork: "a Bayesian network",
-    DependencyNetwork: "a dependency network",
-    MarkovNetwork: "a Markov network",
-    GaussianMarkovNetwork: "a Gaussian Markov network",
-    UndirectedGraph: "an undirected graph",
-}
 
 
-def called(model: object) -> str:
-    """Return what kind of model something is, in words."""
-    name = CALLED.get(type(model), a(type(model).__name__))
-    return "a Gaussian Bayesian network" if is_gaussian(model) and hasattr(model, "dag") else name
+def called(model: Model) -> str:
+    """Return what people call a model."""
+    return a(model.kind)
 
 
-def is_gaussian(model: object) -> bool:
+def is_gaussian(model: Model) -> bool:
     """Whether a model's variables are numbers."""
-    return bool(getattr(model, "is_continuous", False))
+    return model.values == "numbers" and model.graph is not None
 
 
-def has_states(model: object) -> bool:
-    """Whether a model is of variables with states."""
-    return hasattr(model, "variables") and not is_gaussian(model)
+def has_states(model: Model) -> bool:
+    """Whether a model's variables are categorical."""
+    return model.values == "states"
 
 
-def has_variables(model: object) -> bool:
+def has_variables(model: Model) -> bool:
     """Whether a model is a network, whose variables a table has as columns."""
-    return hasattr(model, "variables") and hasattr(model, "names")
+    return model.graph is not None
 
 
-def has_conditionals(model: object) -> bool:
-    """Whether a model of states has a conditional of each variable."""
-    return has_states(model) and hasattr(model, "conditionals")
+def has_likelihood(model: Model) -> bool:
+    """Whether a model of states says how probable rows are, exactly or by a pseudo-likelihood."""
+    return has_states(model) and model.likelihood != "none"
 
 
-def is_bayesian(model: object) -> bool:
+def is_bayesian(model: Model) -> bool:
     """Whether a model is a Bayesian network of states."""
-    return has_conditionals(model) and hasattr(model, "dag")
+    return has_states(model) and model.likelihood == "exact" and model.inference == "factors"
 
 
-def has_kernel(model: object) -> bool:
-    """Whether a model is a Bayesian network, or of numbers: rows have a Fisher kernel under it."""
-    return is_bayesian(model) or is_gaussian(model)
+def has_kernel(model: Model) -> bool:
+    """Whether rows of a table have a Fisher kernel under a model."""
+    return model.graph is not None and model.likelihood == "exact"
 
 
-def is_dependency(model: object) -> bool:
+def is_dependency(model: Model) -> bool:
     """Whether a model has a pseudo-likelihood only, and rows by pseudo-Gibbs sampling."""
-    return hasattr(model, "pseudo_log_likelihood")
+    return model.likelihood == "pseudo"
 
 
 def same_bins(variables: Sequence[Column]) -> str:
@@ -81,33 +73,34 @@ def same_bins(variables: Sequence[Column]) -> str:
     )
 
 
-def graph_of(model: Any) -> Dag | UndirectedGraph | None:
-    """Return the graph of a model, which may be one itself; None where it has none."""
-    found: Any = graph_itself(model)
-    return found if hasattr(found, "n_edges") else None
-
-
-def is_directed(graph: object) -> bool:
-    """Whether a graph has arcs; otherwise it has edges."""
-    return hasattr(graph, "skeleton")
+def read_graph(path: Path, needed: str) -> tuple[Graph, Model | None]:
+    """Read the graph of a model with the model, or a graph alone, from a file; SchemaError says what is needed."""
+    _check_ending(path, READERS, "read from")
+    graph, model = taken_apart(load(path))
+    if graph is None:
+        raise wrong_kind(path, cast(Model, model), needed)
+    return graph, cast(Model | None, model)
 
 
 def read_model(path: Path) -> Any:
-    """Read a model of any kind from a file of a known ending, compressed or not."""
+    """Read a model of any kind from a file of a known ending, compressed or not; SchemaError when it holds a graph."""
     _check_ending(path, READERS, "read from")
-    return load(path)
+    _, model = taken_apart(load(path))
+    if model is None:
+        raise SchemaError(f"{path}: this is a graph; a model is needed, which says how probable rows are")
+    return model
 
 
-NEEDED: dict[Callable[[object], bool], str] = {
+NEEDED: dict[Callable[[Model], bool], str] = {
     is_bayesian: "a Bayesian network of states, as fishernet learn makes without --model dn",
     has_kernel: "a Bayesian network, as fishernet learn makes without --model dn, or a Gaussian network",
-    has_conditionals: "a Bayesian network or a dependency network",
+    has_likelihood: "a Bayesian network or a dependency network",
     has_states: "a network of variables with states",
     has_variables: "a network",
 }
 
 
-def require(has: Callable[[object], bool], model: Any, path: Path, command: str) -> Any:
+def require(has: Callable[[Model], bool], model: Any, path: Path, command: str) -> Any:
     """Return a model that has what a command needs, one of the above; raise SchemaError for another kind."""
     if not has(model):
         raise wrong_kind(path, model, f"{command} needs {NEEDED[has]}")
@@ -134,7 +127,7 @@ def refuse_kept_numbers(network: Any, missing: str) -> None:
         raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
 
 
-def wrong_kind(path: Path, model: object, needed: str) -> SchemaError:
+def wrong_kind(path: Path, model: Model, needed: str) -> SchemaError:
     """Return the error for a model of a kind that a command cannot do with."""
     return SchemaError(f"{path}: this is {called(model)}; {needed}")
 

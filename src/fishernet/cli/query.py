@@ -15,7 +15,6 @@ import numpy as np
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import (
-    has_conditionals,
     has_states,
     is_bayesian,
     is_dependency,
@@ -148,7 +147,7 @@ def _exact_answers(
         return facts | {"most_probable": best, "probability": math.exp(log), "log_probability": log}
     if joint:
         tables = [net.query(names, given=given).array]
-    elif (few and len(names) <= FEW) or not has_conditionals(net):
+    elif (few and len(names) <= FEW) or not net.conditionals:
         tables = [net.query(name, given=given).array for name in names]
     else:
         families = family_marginals(cast(BayesianNetwork, net), given=given)

@@ -18,7 +18,7 @@ from fishernet.base.progress import Call
 from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
-from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
+from fishernet.cli.models import called, is_bayesian, is_dependency, is_gaussian
 from fishernet.cli.options import (
     LEARNED,
     NODE_AVERAGE,
@@ -164,7 +164,7 @@ def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str |
         data = _read_for(network, model, table, reading, score, progress, terms=top > 0)
         facts: dict[str, Any] = {}
         if score is not None:
-            graph: Any = models.graph_of(network)
+            graph: Any = network.graph
             known = Scatter.from_data(data) if is_gaussian(network) else data
             facts = {"score": score, "score_value": graph_score(graph, known, named_score(score))}
         if top:
@@ -242,14 +242,16 @@ def _read_for(
 ) -> Table:
     """Read a table for a model, once what is asked for is found to make sense."""
     if not is_gaussian(network):
-        models.require(models.has_conditionals, network, model, "score")
-        if score is not None and not is_bayesian(network):
-            raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
+        models.require(models.has_likelihood, network, model, "score")
+        if score is not None and not (is_bayesian(network) and network.conditionals):
+            raise FishernetError(f"--score needs a Bayesian network, whose graph has no cycles, not {called(network)}")
+        if terms and not network.conditionals:
+            raise FishernetError(f"--terms needs a model with a conditional per variable, not {called(network)}")
         return reading.read_known(table, network.variables, progress)
-    if terms and not hasattr(network, "log_prob_terms"):
+    if terms and not network.conditionals:
         raise FishernetError(
-            "--terms is about each variable given its parents, which a Gaussian Markov network has not got; a Gaussian "
-            "Bayesian network has (fishernet learn --score fractional)"
+            f"--terms needs a Bayesian network, which has a conditional per variable, not {called(network)}; "
+            "fishernet learn --score fractional learns one"
         )
     if score not in (None, *SCORES_OF_NUMBERS):
         known = " or ".join(SCORES_OF_NUMBERS)

@@ -35,11 +35,12 @@ from fishernet.files import NamedStrings, read_fasta
 from fishernet.files.sequences import lines_of
 from fishernet.kernels import CountKernel, FisherKernel, Normalized, PairHmmKernel, SpectrumKernel, gram_matrix
 from fishernet.learn import hidden_markov_model, markov_chain
-from fishernet.models import HiddenMarkovModel, MarkovChain
+from fishernet.models import HiddenMarkovModel, MarkovChain, Model
 from fishernet.select import nearest as nearest_items
 
 TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".arff")
 OF_CHAIN, OF_HMM = ("markov",), ("hmm", "counts", "joint")
+OF_KIND = {"Markov chain": OF_CHAIN, "hidden Markov model": OF_HMM}  # the kernels of a model that is read
 KERNELS = ("spectrum", *OF_CHAIN, *OF_HMM)
 
 
@@ -250,9 +251,9 @@ def _seen(found: NamedStrings) -> str:
     return "".join(sorted(set("".join(found))))
 
 
-def _default(model: object, given: dict[str, Any]) -> str:
+def _default(model: Model | None, given: dict[str, Any]) -> str:
     if model is not None:
-        return "markov" if hasattr(model, "order") else "hmm"
+        return OF_KIND[model.kind][0]
     return "hmm" if "states" in given else "markov" if "order" in given else "spectrum"
 
 
@@ -266,13 +267,13 @@ def _refuse_others(name: str, given: dict[str, Any], own: set[str]) -> None:
 
 def _read(path: Path) -> Any:
     model = read_model(path)
-    if not (hasattr(model, "alphabet") and hasattr(model, "fisher_scores")) or hasattr(model, "shape"):
+    if model.kind not in OF_KIND:
         raise SchemaError(f"{path}: this is {called(model)}; a Markov chain or a hidden Markov model is needed")
     return model
 
 
 def _check_model(path: Path, model: Any, name: str) -> None:
-    wanted = OF_CHAIN if hasattr(model, "order") else OF_HMM
+    wanted = OF_KIND[model.kind]
     if name not in wanted:
         raise FileFormatError(path, f"this is {called(model)}, whose kernels are {listed(wanted)}, not {name!r}")
 

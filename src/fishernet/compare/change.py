@@ -23,7 +23,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import cut, listed
+from fishernet.base.names import a, cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
@@ -35,8 +35,9 @@ from fishernet.compare.two_sample import check_permutations, joined, kernel_of, 
 from fishernet.data import Scatter, State, Statistic, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
-from fishernet.graphs import Dag
-from fishernet.infer.factors import parent_marginals
+from fishernet.graphs import Dag, Graph
+from fishernet.graphs.graph import HasGraph, graph_of
+from fishernet.infer.factors import is_model, parent_marginals
 from fishernet.learn import AvailableCases, parameters, structure
 from fishernet.learn.structures import usual_score
 from fishernet.models import BayesianNetwork
@@ -263,7 +264,7 @@ def explain_change(
     if _are_networks(before, after):
         return _of_networks(before, after, level, number)
     if net is not None:
-        check.made(getattr(net, "dag", net), "net", "a BayesianNetwork or a Dag", "names", "edges", "parents")
+        graph_of(net, "net")
     first, second = joined(before, after, bins, "explain_change", ("before", "after"))
     order = first.names
     names = sorted(order)
@@ -282,7 +283,7 @@ def _in_order(table: Table) -> Table:
 
 
 def _are_networks(before: Any, after: Any) -> bool:
-    networks = [hasattr(data, "conditionals") for data in (before, after)]
+    networks = [is_model(data) for data in (before, after)]
     if any(networks) and not all(networks):
         raise SchemaError(
             "explain_change takes two tables, or two networks; a network and a table are compared by score_test"
@@ -311,17 +312,26 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
     return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, ((after.dag, 1.0),), level, None, seed)
 
 
-def _graphs_of(
-    tables: tuple[Table, Table], net: BayesianNetwork | Dag | None, most: int
-) -> tuple[tuple[Dag, float], ...]:
+def _arcs_of(graph: Graph) -> list[tuple[str, str]]:
+    """Return the arcs of a directed graph without cycles, as names."""
+    links = graph.links()
+    if not links.layered or links.lines:
+        message = (
+            f"net must be a BayesianNetwork or a Dag, not {a(type(graph).__name__)}, which has cycles or no directions"
+        )
+        raise SchemaError(message, parameter="net")
+    return [(graph.names[u], graph.names[v]) for u, v in links.arcs]
+
+
+def _graphs_of(tables: tuple[Table, Table], net: Graph | HasGraph | None, most: int) -> tuple[tuple[Dag, float], ...]:
     """Return the graph that was given, or graphs of nearly equal score; on the tables' columns in their order."""
     names = tables[0].names
     if net is not None:
-        dag: Any = getattr(net, "dag", net)
-        if set(dag.names) != set(names):
-            different = sorted(set(dag.names) ^ set(names))
+        graph = graph_of(net, "net")
+        if set(graph.names) != set(names):
+            different = sorted(set(graph.names) ^ set(names))
             raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
-        return ((Dag.from_edges(names, dag.edges), 1.0),)
+        return ((Dag.from_edges(names, _arcs_of(graph)), 1.0),)
     rows = stacked(tables)
     score = usual_score(rows)
     best = structure(rows, score=score, seed=0).dag

@@ -15,10 +15,11 @@ from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import a, listed, positions, shown
 from fishernet.data import Table, Variable
-from fishernet.data.matching import as_data, as_table, is_frame
+from fishernet.data.matching import as_data, as_table, is_frame, is_table
 from fishernet.data.variable import require_categorical
+from fishernet.infer.factors import is_model, model_of
 from fishernet.infer.pseudo_gibbs import Weights
-from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork
+from fishernet.models import Conditional, DependencyNetwork, LikelihoodModel
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -47,7 +48,7 @@ class Distribution(Brief):
             return cls._of_table(as_data(p, "a divergence") if variables is None else as_table(p, variables))
         if has_joint(p):
             return cls._of_array(joint_array(p) if variables is None else _rearranged(p, variables))
-        if hasattr(p, "pseudo_log_likelihood"):
+        if is_model(p) and p.inference == "samples":
             raise SchemaError(
                 "a dependency network has no joint distribution in closed form; pass fn.infer.stationary(dn)"
             )
@@ -88,20 +89,20 @@ class Distribution(Brief):
 
 def has_rows(p: Any) -> TypeGuard[Table]:
     """Whether a distribution is given by rows."""
-    return hasattr(p, "codes")
+    return is_table(p)
 
 
-def has_joint(p: Any) -> TypeGuard[BayesianNetwork]:
+def has_joint(p: Any) -> TypeGuard[LikelihoodModel]:
     """Whether a distribution is given by a model with a likelihood."""
-    return hasattr(p, "log_prob")
+    return is_model(p) and p.likelihood == "exact"
 
 
 def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
-        if hasattr(one, "log_prob") and not hasattr(one, "variables"):
-            raise SchemaError(f"a divergence is of distributions of states; {a(type(one).__name__)} has none")
-        if hasattr(one, "variables"):
+        if has_joint(one) and one.graph is None:
+            raise SchemaError(f"a divergence needs categorical variables; {a(one.kind)} has none")
+        if has_rows(one) or is_model(one):
             return require_categorical(one.variables, "a divergence")
     return None
 
@@ -109,20 +110,21 @@ def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
 def known_tables(p: Any, q: Any) -> tuple[Any, Any]:
     """Return both with a data frame read as a table: by the variables of the other, where that has some."""
     if is_frame(q):
-        q = as_table(q, p.variables) if hasattr(p, "variables") else as_data(q, "a divergence")
+        q = as_table(q, p.variables) if has_rows(p) or is_model(p) else as_data(q, "a divergence")
     if is_frame(p):
-        p = as_table(p, q.variables) if hasattr(q, "variables") else as_data(p, "a divergence")
+        p = as_table(p, q.variables) if has_rows(q) or is_model(q) else as_data(p, "a divergence")
     return p, q
 
 
-def _rearranged(model: BayesianNetwork, variables: Sequence[Variable]) -> Array:
+def _rearranged(model: LikelihoodModel, variables: Sequence[Variable]) -> Array:
     """Return a model's joint probabilities with its axes and states in another order."""
     names = [variable.name for variable in variables]
-    if sorted(names) != sorted(model.names):
-        raise SchemaError(f"the distributions are over {listed(model.names)} and over {listed(names)}")
-    joint = joint_array(model).transpose([model.names.index(name) for name in names])
+    own_names = [variable.name for variable in model.variables]
+    if sorted(names) != sorted(own_names):
+        raise SchemaError(f"the distributions are over {listed(own_names)} and over {listed(names)}")
+    joint = joint_array(model).transpose([own_names.index(name) for name in names])
     for axis, variable in enumerate(variables):
-        own = model.variables[model.names.index(variable.name)]
+        own: Any = model.variables[own_names.index(variable.name)]
         codes = [own.code(state) for state in variable.states]
         if own.cardinality != variable.cardinality or None in codes:
             raise SchemaError(f"the distributions give {variable.name!r} different states")
@@ -136,14 +138,15 @@ def checked_array(p: Any) -> Array:
         array = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
         raise SchemaError(
-            f"a distribution is an array with one axis a variable, a Table or a BayesianNetwork, not {type(p).__name__}"
+            f"a distribution is an array with one axis per variable, a Table or a model with a likelihood, "
+            f"not {type(p).__name__}"
         ) from None
     if not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-9:
         raise SchemaError(f"an array of probabilities must be non-negative and sum to 1; its sum is {array.sum():.12g}")
     return array
 
 
-def joint_array(model: BayesianNetwork) -> Array:
+def joint_array(model: LikelihoodModel) -> Array:
     """Return the joint probabilities of all states of a model, one axis a variable; at most 2**26."""
     shape = tuple(variable.cardinality for variable in model.variables)
     cells = math.prod(shape)
@@ -151,6 +154,9 @@ def joint_array(model: BayesianNetwork) -> Array:
         raise StateSpaceError(
             "the joint distribution", cells=cells, limit=MOST_CELLS, remedy="compare on a table of samples"
         )
+    if not model.conditionals:
+        every = np.indices(shape).reshape(len(shape), -1).T
+        return np.asarray(np.exp(model.log_prob(Table.from_codes(every, model.variables)))).reshape(shape)
     joint = np.ones(shape)
     for conditional in model.conditionals:
         joint *= on_axes(conditional, shape)
@@ -277,8 +283,10 @@ def _log_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> A
 def _log_conditionals_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> Array:
     """Return log q(x_i | x_-i) at the states of a distribution, (n_states, n_variables)."""
     n = len(of.shape)
+    if has_joint(q) and q.inference != "factors":
+        q = _rearranged(q, variables or require_categorical(q.variables, "a divergence"))
     if has_joint(q):
-        return DependencyNetwork.from_joint(q, allow_zeros=True).log_prob_terms(of.table(q.variables))
+        return DependencyNetwork.from_joint(model_of(q), allow_zeros=True).log_prob_terms(of.table(q.variables))
     with np.errstate(divide="ignore", invalid="ignore"):
         if has_rows(q):
             other = _same_shape(Distribution.of(q, variables), of)

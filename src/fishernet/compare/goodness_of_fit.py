@@ -308,7 +308,7 @@ def _bootstrap(
 
 
 def _require_network(model: Any) -> None:
-    if not hasattr(model, "conditionals"):
+    if not model.conditionals:
         raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
 
 

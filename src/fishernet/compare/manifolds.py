@@ -25,6 +25,7 @@ from fishernet.compare.divergences import (
 )
 from fishernet.data.frames.rows import held
 from fishernet.infer import stationary
+from fishernet.infer.pseudo_gibbs import is_sampled
 from fishernet.models import DependencyNetwork
 
 Array = npt.NDArray[np.float64]
@@ -175,5 +176,5 @@ def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
 
 
 def _check_network(dn: object) -> None:
-    if not hasattr(dn, "pseudo_log_likelihood"):
+    if not is_sampled(dn):
         raise SchemaError(f"full-conditional manifolds are of a DependencyNetwork, not of {type(dn).__name__}")

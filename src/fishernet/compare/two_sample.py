@@ -46,6 +46,7 @@ from fishernet.data.matching import is_table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
+from fishernet.infer.factors import is_model
 from fishernet.kernels import FisherKernel, HiddenVariableKernel, Kernel, RowSums
 from fishernet.kernels.features import checked_length
 from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
@@ -253,7 +254,7 @@ def check_permutations(permutations: int, *, warn: bool = True) -> None:
 
 def _require_samples(X: Any, Y: Any) -> None:
     for name, data in (("X", X), ("Y", Y)):
-        if hasattr(data, "conditionals"):
+        if is_model(data):
             raise SchemaError(
                 f"two_sample_test compares rows, and {name} is a network; score_test takes one and a table"
             )

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import a, listed
@@ -95,7 +96,7 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
 
 def store_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> str:
     """Write a network, and return which names and labels had to be replaced."""
-    _check(net)
+    require_tables(net, "a BIF file")
     names = name_words(net.names)
     called = {v.name: Words(name, state_words(v.states)) for v, name in zip(net.variables, names, strict=True)}
     with replacing_text(path) as file:
@@ -117,14 +118,15 @@ def replaced(variables: Sequence[Variable], called: Called) -> str:
     return f"{number} written as words that other programs read, and exactly in properties: {shown}"
 
 
-def _check(net: BayesianNetwork) -> None:
-    if not hasattr(type(net), "dag"):
-        instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
-        raise SchemaError(f"a BIF file holds a BayesianNetwork, not {a(type(net).__name__)}{instead}")
-    numbers = [variable.name for variable in net.variables if variable.is_continuous]
+def require_tables(net: object, file: str) -> None:
+    """Raise SchemaError when something is no Bayesian network of states; `file` is what shall hold it: a BIF file."""
+    model: BayesianNetwork = check.made(net, "net", "a Bayesian network", "likelihood", "values", "conditionals")
+    if model.likelihood != "exact" or len(model.conditionals) != len(model.variables) or model.graph is None:
+        raise SchemaError(f"{file} holds a BayesianNetwork, not {a(model.kind)}; fishernet.save stores it as .json")
+    numbers = [variable.name for variable in model.variables if variable.is_continuous]
     if numbers:
-        raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")
-    check_storable(net.variables)
+        raise SchemaError(f"{file} holds categorical variables, and {listed(numbers)} hold numbers; use .json")
+    check_storable(model.variables)
 
 
 def _lines(net: BayesianNetwork, called: Called) -> Iterator[str]:

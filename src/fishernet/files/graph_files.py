@@ -3,93 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.files.networks import check_names_storable
 from fishernet.files.words import escaped
-
-Pair = tuple[str, str]
-
-
-class Picture(NamedTuple):
-    """What a graph consists of."""
-
-    names: Sequence[str]
-    arcs: Sequence[Pair] | None
-    """Directed edges; None where the graph has none by its nature."""
-    edges: Sequence[Pair]
-    """Undirected ones."""
+from fishernet.graphs import Graph
+from fishernet.graphs.graph import HasGraph, graph_of
 
 
-def store_dot(model: Any, path: str | os.PathLike[str]) -> str:
+def store_dot(model: Graph | HasGraph, path: str | os.PathLike[str]) -> str:
     """Write a graph, or the graph of a model, in the language of Graphviz; return that nothing is to be noted."""
-    return _store(model, path, "DOT", _dot)
+    return _store(model, path, _dot)
 
 
-def store_graphml(model: Any, path: str | os.PathLike[str]) -> str:
+def store_graphml(model: Graph | HasGraph, path: str | os.PathLike[str]) -> str:
     """Write a graph, or the graph of a model, in GraphML; return that nothing is to be noted.
 
     A Cpdag is written as `fishernet.graphs.to_networkx` makes it: an undirected edge is two arcs with directed=False.
     """
-    return _store(model, path, "GraphML", _graphml)
+    return _store(model, path, _graphml)
 
 
-def picture_of(model: Any, format_name: str) -> Picture:
-    """Return the graph of a model, which may be one itself; SchemaError when it has none."""
-    for attribute, of in _PICTURES.items():
-        if hasattr(model, attribute):
-            return of(model)
-    raise SchemaError(f"a {format_name} file holds a graph or a network, and a {type(model).__name__} is none")
-
-
-def _of_inputs(model: Any) -> Picture:
-    names = model.names
-    return Picture(names, [(names[u], names[v]) for v, inputs in enumerate(model.inputs) for u in inputs], [])
-
-
-def _of_scopes(model: Any) -> Picture:
-    joined = {pair for scope in model.scopes for pair in combinations(sorted(scope), 2)}
-    return Picture(model.names, None, [(model.names[u], model.names[v]) for u, v in sorted(joined)])
-
-
-_PICTURES: dict[str, Callable[[Any], Picture]] = {  # the first attribute that a model has tells its kind
-    "dag": lambda model: Picture(model.names, model.dag.edges, []),
-    "inputs": _of_inputs,
-    "graph": lambda model: Picture(model.names, None, model.graph.edges),
-    "scopes": _of_scopes,
-    "undirected": lambda graph: Picture(graph.names, graph.directed, graph.undirected),
-    "skeleton": lambda graph: Picture(graph.names, graph.edges, []),
-    "edges": lambda graph: Picture(graph.names, None, graph.edges),
-}
-
-
-def _store(
-    model: Any, path: str | os.PathLike[str], format_name: str, lines: Callable[[Picture], Iterator[str]]
-) -> str:
-    picture = picture_of(model, format_name)
-    check_names_storable(picture.names)
+def _store(model: Graph | HasGraph, path: str | os.PathLike[str], lines: Callable[[Graph], Iterator[str]]) -> str:
+    graph = graph_of(model, "model")
+    check_names_storable(graph.names)
     with replacing_text(path) as file:
-        file.writelines(lines(picture))
+        file.writelines(lines(graph))
     return ""
 
 
-def _dot(picture: Picture) -> Iterator[str]:
-    directed = picture.arcs is not None
-    yield "digraph {\n" if directed else "graph {\n"
-    for name in picture.names:
-        yield f"  {_dot_name(name)};\n"
-    for a, b in picture.arcs or ():
-        yield f"  {_dot_name(a)} -> {_dot_name(b)};\n"
-    for a, b in picture.edges:
-        yield (
-            f"  {_dot_name(a)} -> {_dot_name(b)} [dir=none];\n"
-            if directed
-            else f"  {_dot_name(a)} -- {_dot_name(b)};\n"
-        )
+def _dot(graph: Graph) -> Iterator[str]:
+    names, links = [_dot_name(name) for name in graph.names], graph.links()
+    yield "digraph {\n" if links.directed else "graph {\n"
+    for name in names:
+        yield f"  {name};\n"
+    for u, v in links.arcs:
+        yield f"  {names[u]} -> {names[v]};\n"
+    for u, v in links.lines:
+        yield f"  {names[u]} -> {names[v]} [dir=none];\n" if links.directed else f"  {names[u]} -- {names[v]};\n"
     yield "}\n"
 
 
@@ -98,23 +51,24 @@ def _dot_name(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _graphml(picture: Picture) -> Iterator[str]:
-    odd = next((name for name in picture.names if any(map(_is_no_xml, name))), None)
+def _graphml(graph: Graph) -> Iterator[str]:
+    names, links = graph.names, graph.links()
+    odd = next((name for name in names if any(map(_is_no_xml, name))), None)
     if odd is not None:
         raise SchemaError(f"the name {odd!r} holds a character that GraphML cannot hold")
-    mixed = picture.arcs is not None and len(picture.edges) > 0
+    mixed = links.directed and len(links.lines) > 0
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     if mixed:
         yield '  <key id="directed" for="edge" attr.name="directed" attr.type="boolean" />\n'
-    yield f'  <graph edgedefault="{"undirected" if picture.arcs is None else "directed"}">\n'
-    for name in picture.names:
+    yield f'  <graph edgedefault="{"directed" if links.directed else "undirected"}">\n'
+    for name in names:
         yield f'    <node id="{escaped(name)}" />\n'
-    for a, b in picture.arcs or ():
-        yield _graphml_edge(a, b, "true" if mixed else "")
-    for a, b in picture.edges:
-        yield _graphml_edge(a, b, "false" if mixed else "")
+    for u, v in links.arcs:
+        yield _graphml_edge(names[u], names[v], "true" if mixed else "")
+    for u, v in links.lines:
+        yield _graphml_edge(names[u], names[v], "false" if mixed else "")
         if mixed:
-            yield _graphml_edge(b, a, "false")
+            yield _graphml_edge(names[v], names[u], "false")
     yield "  </graph>\n</graphml>\n"
 
 

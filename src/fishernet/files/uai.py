@@ -30,9 +30,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import read_text, replacing_text
-from fishernet.base.names import listed
+from fishernet.base.names import a, listed
 from fishernet.data import Variable
 from fishernet.files.words import noted
 from fishernet.models import BayesianNetwork, FullTable, MarkovNetwork
@@ -294,11 +295,12 @@ def write_uai(net: BayesianNetwork | MarkovNetwork, path: str | os.PathLike[str]
 
 def store_uai(net: Any, path: str | os.PathLike[str]) -> str:
     """Write a network, and return what the file does not hold."""
-    if not hasattr(type(net), "factor_tables"):
-        raise SchemaError(f"a UAI file holds a BayesianNetwork or a MarkovNetwork, not a {type(net).__name__}")
+    check.made(net, "net", "a Bayesian or Markov network", "variables", "inference")
     numbers = [variable.name for variable in net.variables if variable.is_continuous]
     if numbers:
-        raise SchemaError(f"a UAI file holds variables with states, and {listed(numbers)} hold numbers; use .json")
+        raise SchemaError(f"a UAI file holds categorical variables, and {listed(numbers)} hold numbers; use .json")
+    if net.inference != "factors":
+        raise SchemaError(f"a UAI file holds a BayesianNetwork or a MarkovNetwork, not {a(net.kind)}; use .json")
     with replacing_text(path) as file:
         file.writelines(_lines(net))
     plain = [Variable(f"x{v}", range(variable.cardinality)) for v, variable in enumerate(net.variables)]

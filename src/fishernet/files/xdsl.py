@@ -32,7 +32,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
@@ -50,8 +50,7 @@ from fishernet.files.bif_words import (
     read_states,
     written_states,
 )
-from fishernet.files.bif_writer import Called, Words, replaced
-from fishernet.files.networks import check_storable
+from fishernet.files.bif_writer import Called, Words, replaced, require_tables
 from fishernet.files.words import escaped, noted, quoted, safe_words, with_never, without_never
 from fishernet.models import BayesianNetwork, Conditional, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
@@ -112,12 +111,7 @@ def write_xdsl(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
 
 def store_xdsl(net: Any, path: str | os.PathLike[str]) -> str:
     """Write a network, and return which names and labels had to be replaced."""
-    if not hasattr(type(net), "dag"):
-        raise SchemaError(f"an XDSL file holds a BayesianNetwork, not a {type(net).__name__}")
-    numbers = [variable.name for variable in net.variables if variable.is_continuous]
-    if numbers:
-        raise SchemaError(f"an XDSL file holds variables with states, and {listed(numbers)} hold numbers; use .json")
-    check_storable(net.variables)
+    require_tables(net, "an XDSL file")
     names = safe_words(net.names, _PLAIN, (), folds=True)
     called = {
         variable.name: Words(name, state_words(variable)) for variable, name in zip(net.variables, names, strict=True)

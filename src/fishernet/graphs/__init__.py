@@ -1,21 +1,36 @@
-"""Graphs over named variables: directed acyclic ones, their equivalence classes, and undirected ones.
+"""Graphs over named variables: directed acyclic ones, their equivalence classes, undirected ones and directed ones.
 
-`Dag` is the structure of a Bayesian network, `Cpdag` stands for all the DAGs that say the same, `UndirectedGraph` is
-the structure of a Markov network. All three are immutable and hold names and positions only, never data. A variable is
-named by its name; *position* means its place in ``graph.names``. Whatever is listed comes in the order of the
-variables, so no result depends on hashing.
+`Dag` is the structure of a Bayesian network, `Cpdag` stands for all DAGs of an equivalence class, `UndirectedGraph` is
+the structure of a Markov network, and `DirectedGraph`, which may have cycles, that of a dependency network. All are
+immutable and hold names and positions only, never data. A variable is named by its name; *position* means its place in
+``graph.names``. Lists are in the order of the variables, so no result depends on hashing.
 
-What one graph tells of another: `cpdag` (the class of a DAG), `moral` (its undirected shadow), `is_chordal`, `shd` and
-`hamming` (how far apart two graphs are), `to_networkx`.
+`Graph` is what pictures, files and reports ask of a graph: names and `Links`. `cpdag` (the class of a DAG), `moral`
+(its moral graph), `is_chordal`, `shd` and `hamming` (distances of two graphs) and `to_networkx` work on graphs.
 """
 
+from fishernet.graphs.completed import Cpdag, cpdag
 from fishernet.graphs.conversion import moral, to_networkx
-from fishernet.graphs.cpdag import Cpdag, cpdag
 from fishernet.graphs.dag import Dag
+from fishernet.graphs.directed import DirectedGraph
 from fishernet.graphs.distance import hamming, shd
+from fishernet.graphs.graph import Graph, Links
 from fishernet.graphs.undirected import UndirectedGraph, is_chordal
 
-__all__ = ["Cpdag", "Dag", "UndirectedGraph", "cpdag", "hamming", "is_chordal", "moral", "shd", "to_networkx"]
+__all__ = [
+    "Cpdag",
+    "Dag",
+    "DirectedGraph",
+    "Graph",
+    "Links",
+    "UndirectedGraph",
+    "cpdag",
+    "hamming",
+    "is_chordal",
+    "moral",
+    "shd",
+    "to_networkx",
+]
 
 
 def __dir__() -> list[str]:

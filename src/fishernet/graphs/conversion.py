@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from fishernet.graphs.cpdag import Cpdag
+import numpy as np
+import numpy.typing as npt
+
 from fishernet.graphs.dag import Dag
-from fishernet.graphs.edges import graph_itself, require_kind, wrong_kind
+from fishernet.graphs.edges import require_kind
+from fishernet.graphs.graph import Graph, HasGraph, graph_of, taken_apart
 from fishernet.graphs.undirected import UndirectedGraph
 
+if TYPE_CHECKING:
+    import networkx as nx
 
-def to_networkx(graph: Dag | Cpdag | UndirectedGraph | Any) -> Any:
-    """Return a graph, or that of a network, as one of networkx, its nodes the names in variable order.
+
+def to_networkx(graph: Graph | HasGraph) -> nx.Graph:
+    """Return a graph, or that of a model, as one of networkx, its nodes the names in variable order.
 
     Parameters
     ----------
-    graph : Dag, Cpdag, UndirectedGraph, or a network
+    graph : Dag, Cpdag, UndirectedGraph, DirectedGraph, or a model with a graph
 
     Returns
     -------
     networkx.DiGraph or networkx.Graph
-        A ``DiGraph`` of a Dag, a Bayesian or a dependency network, a ``Graph`` of an UndirectedGraph or a Markov
-        network. networkx has no graph with both kinds of edges: a Cpdag becomes a ``DiGraph`` in which every edge has
-        the attribute ``directed``, and an undirected one is two opposite edges with ``directed=False``. Nodes of a
-        network have their ``states``; edges of a Gaussian Markov network their ``partial_correlation``.
+        A ``DiGraph`` of a directed graph, a ``Graph`` of an undirected one. networkx has no graph with both kinds of
+        edges: a Cpdag becomes a ``DiGraph`` in which every edge has the attribute ``directed``, and an undirected edge
+        is two opposite ones with ``directed=False``. Nodes of a network have their ``states``, edges of a Gaussian
+        Markov network their ``partial_correlation``.
 
     Raises
     ------
@@ -48,35 +53,26 @@ def to_networkx(graph: Dag | Cpdag | UndirectedGraph | Any) -> Any:
     >>> fn.graphs.to_networkx(fn.datasets.load("asia")).nodes["smoke"]
     {'states': ('yes', 'no')}
     """
-    kind, edges = _kind_and_edges(graph)
+    found, model = graph_of(graph), taken_apart(graph)[1]
     try:
         import networkx
     except ImportError as error:
         raise ImportError("to_networkx needs networkx; install it with: pip install networkx") from error
-    result = getattr(networkx, kind)()
-    result.add_nodes_from(graph.names)
-    for variable in getattr(graph, "variables", ()):
+    names, links = found.names, found.links()
+    result = networkx.DiGraph() if links.directed else networkx.Graph()
+    result.add_nodes_from(names)
+    for variable in () if model is None else model.variables:
         if variable.states:
             result.nodes[variable.name]["states"] = variable.states
-    result.add_edges_from(edges)
+    mixed = links.directed and bool(links.lines)
+    both_ways = [pair for u, v in links.lines for pair in ((u, v), (v, u))] if links.directed else links.lines
+    for pairs, directed in ((links.arcs, True), (both_ways, False)):
+        result.add_edges_from(((names[u], names[v]) for u, v in pairs), **({"directed": directed} if mixed else {}))
+    if model is not None and model.inference == "normal" and not links.directed:
+        K: npt.NDArray[np.float64] = cast(Any, model).precision
+        for u, v in links.lines:
+            result.edges[names[u], names[v]]["partial_correlation"] = float(-K[u, v] / np.sqrt(K[u, u] * K[v, v]))
     return result
-
-
-def _kind_and_edges(graph: Any) -> tuple[str, Sequence[tuple[Any, ...]]]:
-    """Return the name of the class in networkx, and the edges with their attributes."""
-    shape = graph_itself(graph)
-    if hasattr(shape, "undirected"):
-        both_ways = [pair for a, b in shape.undirected for pair in ((a, b), (b, a))]
-        directed = [(*pair, {"directed": True}) for pair in shape.directed]
-        return "DiGraph", [*directed, *((*pair, {"directed": False}) for pair in both_ways)]
-    if hasattr(shape, "adjacency"):
-        if not hasattr(graph, "partial_correlations"):
-            return "Graph", shape.edges
-        where, r = {name: at for at, name in enumerate(shape.names)}, graph.partial_correlations
-        return "Graph", [(a, b, {"partial_correlation": float(r[where[a], where[b]])}) for a, b in shape.edges]
-    if hasattr(shape, "edges") and hasattr(shape, "parents"):  # of a graph, or of a dependency network
-        return "DiGraph", shape.edges
-    raise wrong_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph, hint="or a network")
 
 
 def moral(dag: Dag) -> UndirectedGraph:

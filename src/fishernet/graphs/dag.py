@@ -5,15 +5,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
-from typing import Any, Self, SupportsIndex
 
-from fishernet.base.display import Drawn
 from fishernet.base.errors import CycleError
-from fishernet.base.names import Pair, Positions, numbered, position, positions
-from fishernet.graphs.edges import adjacent, arrangement, joined, networkx_parts, require_kind, summary
+from fishernet.base.names import Positions, position, positions
+from fishernet.graphs.directed import DirectedGraph
+from fishernet.graphs.edges import arrangement, require_kind
 from fishernet.graphs.equivalence import Marks, class_marks, relabelled
+from fishernet.graphs.graph import Links
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph
 
@@ -56,7 +55,7 @@ def _cycle(parents: Sequence[Positions], waiting: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Dag(Drawn):
+class Dag(DirectedGraph):
     """A directed acyclic graph: the structure of a Bayesian network; immutable.
 
     Two are equal when their names, in order, and their edges are; whether they mean the same is another question
@@ -98,72 +97,14 @@ class Dag(Drawn):
     ('sprinkler', 'wet')
     """
 
-    names: tuple[str, ...]
-    """The variables' names."""
-    parents: tuple[Positions, ...]
-    """The positions of each variable's parents, ascending."""
     children: tuple[Positions, ...] = field(compare=False)
     """The positions of each variable's children, ascending."""
     order: Positions = field(compare=False)
     """The positions with every parent before its children; ties go to the lowest position."""
-    _where: dict[str, int] = field(compare=False)
 
-    def __init__(self, names: Iterable[str], parents: Iterable[Iterable[SupportsIndex]]) -> None:
-        where = numbered(names)
-        object.__setattr__(self, "names", tuple(where))
-        object.__setattr__(self, "_where", where)
-        object.__setattr__(self, "parents", adjacent(self.names, parents, "parents"))
+    def _check_cycles(self) -> None:
         object.__setattr__(self, "children", _turned(self.parents))
         object.__setattr__(self, "order", topological_order(self.names, self.parents, self.children))
-
-    @classmethod
-    def from_edges(cls, names: Iterable[str], edges: Iterable[Pair]) -> Self:
-        """Make a DAG of pairs of names.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The variables; those without edges too.
-        edges : iterable of (str, str)
-            Pairs (parent, child), each once, in any order.
-
-        Raises
-        ------
-        SchemaError
-            When a name is unknown or doubled, or an edge is no pair or given twice.
-        CycleError
-            When the edges close a cycle, naming one.
-        """
-        where = numbered(names)
-        parents: list[list[int]] = [[] for _ in where]
-        for parent, child in joined(where, edges):
-            parents[child].append(parent)
-        return cls(where, parents)
-
-    @classmethod
-    def from_networkx(cls, graph: Any) -> Self:
-        """Make a DAG of a directed graph of networkx; what its nodes and edges carry besides is left behind.
-
-        Parameters
-        ----------
-        graph : networkx.DiGraph
-            Its nodes are str.
-
-        Raises
-        ------
-        SchemaError
-            When it is no such graph, a node is no str, or an edge is there twice.
-        CycleError
-            When the edges close a cycle, naming one.
-        """
-        return cls.from_edges(*networkx_parts(graph, directed=True))
-
-    @cached_property
-    def edges(self) -> tuple[Pair, ...]:
-        """The edges as pairs of names (parent, child), sorted by the child's position, then by the parent's."""
-        return tuple(
-            (self.names[parent], self.names[child]) for child, found in enumerate(self.parents) for parent in found
-        )
 
     @property
     def families(self) -> tuple[Positions, ...]:
@@ -175,10 +116,9 @@ class Dag(Drawn):
         """The edges of its equivalence class by position, as those of a `Cpdag`."""
         return class_marks(self.parents, self.order)
 
-    @property
-    def n_edges(self) -> int:
-        """The number of edges."""
-        return sum(map(len, self.parents))
+    def links(self) -> Links:
+        """Return what joins the variables, for pictures and files."""
+        return Links.of_parents(self.parents, layered=True)
 
     def is_equivalent(self, other: Dag) -> bool:
         """Return whether the two DAGs have the same d-separations: the same skeleton and v-structures.
@@ -270,12 +210,6 @@ class Dag(Drawn):
 
     def _flagged(self, flags: bytearray) -> tuple[str, ...]:
         return tuple(name for name, flag in zip(self.names, flags, strict=True) if flag)
-
-    def __repr__(self) -> str:
-        return summary("Dag", len(self.names), ("->", self.edges))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.names, self.parents)
 
 
 def _turned(parents: tuple[Positions, ...]) -> tuple[Positions, ...]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from fishernet.graphs.cpdag import Cpdag
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import a as with_article
+from fishernet.graphs.completed import Cpdag
 from fishernet.graphs.dag import Dag
-from fishernet.graphs.edges import arrangement, graph_itself, require_kind
+from fishernet.graphs.edges import arrangement
 from fishernet.graphs.equivalence import relabelled
-from fishernet.graphs.undirected import UndirectedGraph
+from fishernet.graphs.graph import Graph, HasGraph, graph_of
 
 
-def shd(a: Dag | Cpdag | Any, b: Dag | Cpdag | Any) -> int:
+def shd(a: Graph | HasGraph, b: Graph | HasGraph) -> int:
     """Return the structural Hamming distance of the CPDAGs of two DAGs, or of two Bayesian networks [1]_.
 
     It is the number of pairs of variables that are joined in one CPDAG and not in the other, or joined in both but
@@ -46,15 +48,28 @@ def shd(a: Dag | Cpdag | Any, b: Dag | Cpdag | Any) -> int:
     >>> fn.shd(chain, fn.Dag.from_edges(["a", "b", "c"], [("a", "b"), ("c", "b")]))
     2
     """
-    a, b = graph_itself(a), graph_itself(b)
-    for graph in (a, b):
-        require_kind("shd", graph, Dag, Cpdag, hint="hamming compares undirected graphs")
-    mine = a.marks
-    theirs = relabelled(b.marks, arrangement({name: i for i, name in enumerate(a.names)}, b.names))
+    first, second = graph_of(a, "a"), graph_of(b, "b")
+    mine, theirs = (_class_marks(graph) for graph in (first, second))
+    theirs = relabelled(theirs, arrangement({name: i for i, name in enumerate(first.names)}, second.names))
     return sum(mine.get(pair) != theirs.get(pair) for pair in mine.keys() | theirs.keys())
 
 
-def hamming(a: UndirectedGraph | Any, b: UndirectedGraph | Any) -> int:
+def _class_marks(graph: Graph) -> Mapping[tuple[int, int], int]:
+    """Return the edges of a DAG's class, or of a CPDAG, by position."""
+    names, links = graph.names, graph.links()
+    if not (links.directed and links.layered):
+        found = with_article(type(graph).__name__)
+        raise SchemaError(f"shd needs a Dag or Cpdag (directed, without cycles), not {found}; see hamming")
+    if not links.lines:
+        parents: list[list[int]] = [[] for _ in names]
+        for tail, head in links.arcs:
+            parents[head].append(tail)
+        return Dag(names, parents).marks
+    arcs, lines = ([(names[u], names[v]) for u, v in pairs] for pairs in (links.arcs, links.lines))
+    return Cpdag(names, arcs, lines).marks
+
+
+def hamming(a: Graph | HasGraph, b: Graph | HasGraph) -> int:
     """Return the Hamming distance of two undirected graphs, or Markov networks: edges to add plus edges to delete.
 
     Parameters
@@ -78,10 +93,12 @@ def hamming(a: UndirectedGraph | Any, b: UndirectedGraph | Any) -> int:
     >>> fn.hamming(a, fn.UndirectedGraph.from_edges(["z", "y", "x"], [("z", "y")]))
     2
     """
-    a, b = graph_itself(a), graph_itself(b)
-    for graph in (a, b):
-        require_kind("hamming", graph, UndirectedGraph, hint="shd compares directed graphs")
-    place = arrangement({name: i for i, name in enumerate(a.names)}, b.names)
-    mine = {(one, other) for one, others in enumerate(a.adjacency) for other in others}
-    theirs = {(place[one], place[other]) for one, others in enumerate(b.adjacency) for other in others}
-    return len(mine ^ theirs) // 2
+    first, second = graph_of(a, "a"), graph_of(b, "b")
+    mine, theirs = first.links(), second.links()
+    for graph, links in ((first, mine), (second, theirs)):
+        if links.directed:
+            found = with_article(type(graph).__name__)
+            raise SchemaError(f"hamming needs an undirected graph, not {found}; see shd")
+    place = arrangement({name: i for i, name in enumerate(first.names)}, second.names)
+    pairs = {frozenset(pair) for pair in mine.pairs}
+    return len(pairs ^ {frozenset((place[u], place[v])) for u, v in theirs.pairs})

@@ -94,21 +94,11 @@ MOST = 6  # edges that are written out
 LONGEST = 40  # characters of a name that is written out
 
 
-def graph_itself(graph: Any) -> Any:
-    """Return the graph of a model; a graph, and what has none, as it is."""
-    return getattr(graph, "dag", getattr(graph, "graph", graph))
-
-
 def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> None:
     """Raise SchemaError when the graph is of none of the kinds that a function takes."""
     if not isinstance(graph, kinds):
-        raise wrong_kind(function, graph, *kinds, hint=hint)
-
-
-def wrong_kind(function: str, graph: object, *kinds: type, hint: str = "") -> SchemaError:
-    """Return the error for a graph of none of the kinds that a function takes."""
-    wanted = " or ".join(kind.__name__ for kind in kinds)
-    return SchemaError(f"{function} needs {a(wanted)}, not {type(graph).__name__}{hint and '; '}{hint}")
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise SchemaError(f"{function} needs {a(wanted)}, not {type(graph).__name__}{hint and '; '}{hint}")
 
 
 def summary(kind: str, n_variables: int, *groups: tuple[str, Iterable[Pair]]) -> str:

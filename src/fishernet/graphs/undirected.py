@@ -17,6 +17,7 @@ from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import Pair, Positions, numbered, position
 from fishernet.graphs.edges import adjacent, joined, networkx_parts, require_kind, summary
+from fishernet.graphs.graph import Links
 from fishernet.graphs.separation import disjoint_positions, reached
 
 
@@ -145,6 +146,10 @@ class UndirectedGraph(Drawn):
     def n_edges(self) -> int:
         """The number of edges."""
         return sum(map(len, self.adjacency)) // 2
+
+    def links(self) -> Links:
+        """Return what joins the variables, for pictures and files."""
+        return Links.of_edges((u, v) for u, others in enumerate(self.adjacency) for v in others if u < v)
 
     def neighbors(self, name: str) -> tuple[str, ...]:
         """Return the names of the variables joined with one, in variable order: its Markov blanket."""

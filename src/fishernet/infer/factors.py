@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import GroupMethodName, word
-from fishernet.data import Table, Variable
+from fishernet.data import Column, Table, Variable
 
 MAX_TABLE = 2**28  # cells: two gigabytes
 MOST_CELLS = 2**31 - 1  # what the core can number
@@ -29,7 +29,27 @@ METHODS = ("auto", "tree", "elimination", "sample")
 Array = npt.NDArray[np.float64]
 
 
-class Model(Protocol):
+Inference = Literal["factors", "normal", "samples", "none"]
+
+
+@runtime_checkable
+class Asked(Protocol):
+    """What inference asks of every model, to know what it is: see `fishernet.models.Model`."""
+
+    @property
+    def variables(self) -> Sequence[Column]:
+        """The variables."""
+
+    @property
+    def inference(self) -> Inference:
+        """What it is here: "factors", a `Model`; "normal", a `Normal`; "samples", a `Sampled`; or "none" of these."""
+
+    @property
+    def likelihood(self) -> str:
+        """Where it is "exact", a model that is made of factors is a `Network`."""
+
+
+class Model(Asked, Protocol):
     """A distribution proportional to a product of factors: a Bayesian or a Markov network."""
 
     @property
@@ -98,10 +118,21 @@ class Network(Model, Protocol):
         """Return the network in which variables (by position) are set from outside."""
 
 
-def model_of(model: Any) -> Model:
+def is_model(given: object) -> TypeGuard[Asked]:
+    """Whether a caller gave a model, where data may be given as well."""
+    return isinstance(given, Asked)
+
+
+def inference_of(model: object) -> Inference:
+    """Return how a model answers questions; SchemaError when something is no model."""
+    known: Inference = check.made(model, "the model", "a network", "inference", "variables").inference
+    return known
+
+
+def model_of(model: object) -> Model:
     """Return a model that is a product of factors; SchemaError when it is none."""
     _refuse_numbers(model)
-    if not hasattr(type(model), "factors"):
+    if inference_of(model) != "factors":
         raise SchemaError(
             f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
             "a DependencyNetwork has fn.infer.stationary, or samples"
@@ -109,19 +140,19 @@ def model_of(model: Any) -> Model:
     return cast(Model, model)
 
 
-def _refuse_numbers(model: Any) -> None:
-    if getattr(model, "is_continuous", False):
-        first = model.names[0]
+def _refuse_numbers(model: object) -> None:
+    if inference_of(model) == "normal":
+        first = cast(Asked, model).variables[0].name
         raise SchemaError(
-            f"{first!r} is continuous, and this needs tables of states; of numbers net.query, infer.most_probable, "
-            "infer.log_evidence and infer.sample have exact answers, and net.predict gives means"
+            f"{first!r} is continuous, and this needs categorical variables; for numbers net.query, "
+            "infer.most_probable, infer.log_evidence and infer.sample have exact answers, and net.predict gives means"
         )
 
 
-def network_of(model: Any) -> Network:
+def network_of(model: object) -> Network:
     """Return a model as a Bayesian network; SchemaError when it is none."""
     _refuse_numbers(model)
-    if not hasattr(type(model), "intervened"):
+    if inference_of(model) != "factors" or cast(Asked, model).likelihood != "exact":
         raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
     return cast(Network, model)
 

@@ -20,6 +20,7 @@ from fishernet.data import Continuous, Table
 from fishernet.data.given import number_given
 from fishernet.infer.distribution import NormalDistribution
 from fishernet.infer.evidence import Given, Likelihood, as_mapping
+from fishernet.infer.factors import inference_of
 
 Array = npt.NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class Normal(Protocol):
 
 def is_normal(model: object) -> TypeGuard[Normal]:
     """Whether a model's variables are numbers with a joint normal distribution."""
-    return bool(getattr(model, "is_continuous", False))
+    return inference_of(model) == "normal"
 
 
 def pull(precision: Array, hidden: Sequence[int], known: Sequence[int]) -> Array:

@@ -19,7 +19,7 @@ from fishernet.data.frames.answering import columns_in_kind, in_kind
 from fishernet.data.numbers import require_finite
 from fishernet.infer.completion import predicted
 from fishernet.infer.evidence import impossible_row
-from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
+from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
 from fishernet.infer.normal import Normal, is_normal, pull
 from fishernet.infer.queries import Queried
 
@@ -143,11 +143,11 @@ def _probabilities(net: Any, data: Any, target: str, unknown: UnknownName, max_t
     net = model_of(net)
     position = positions(net.names, [target])[0]
     rows = without_target(data, net.variables, position, unknown)
-    at_once = getattr(net, "probabilities_given_rest", None)
-    if not rows.has_missing and at_once is not None:
-        return np.asarray(at_once(rows, position))
-    if at_once is not None:
-        return predicted(net, rows, position, limit)
+    if net.likelihood == "exact":
+        network = network_of(net)
+        if rows.has_missing:
+            return predicted(network, rows, position, limit)
+        return np.asarray(network.probabilities_given_rest(rows, position))
     codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
     missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
     missing[:, position] = True

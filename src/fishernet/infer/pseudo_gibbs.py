@@ -18,7 +18,7 @@ from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
 from fishernet.infer.evidence import Evidence
-from fishernet.infer.factors import GroupedConditional
+from fishernet.infer.factors import GroupedConditional, inference_of
 
 SCANS = ("random", "ordered")
 
@@ -96,7 +96,7 @@ class Sampled(Protocol):
 
 def is_sampled(model: object) -> TypeGuard[Sampled]:
     """Whether a model is known by its conditionals alone."""
-    return hasattr(type(model), "inputs")
+    return inference_of(model) == "samples"
 
 
 def sampled_of(model: object, what: str, *, instead: str = "") -> Sampled:

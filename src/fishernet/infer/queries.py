@@ -22,6 +22,7 @@ from fishernet.infer.factors import (
     Network,
     check_held,
     checked_limit,
+    inference_of,
     model_of,
     network_of,
     parent_marginals,
@@ -380,7 +381,7 @@ def log_partition(network: Model, *, max_table: int = MAX_TABLE) -> float:
     >>> round(fn.infer.log_partition(pair), 6)  # log 6
     1.791759
     """
-    if getattr(network, "is_normalized", True):
+    if inference_of(network) != "factors" or network.is_normalized:
         raise SchemaError(f"a partition function is of a MarkovNetwork, not of {type(network).__name__}")
     return _log_sum(network, Evidence.of(network.variables, None, None), checked_limit(max_table))
 

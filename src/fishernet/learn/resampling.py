@@ -28,7 +28,7 @@ from fishernet.data import Parts, Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.source import is_statistics
-from fishernet.graphs import Dag
+from fishernet.graphs import Dag, Links
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
@@ -165,6 +165,10 @@ class EdgeStrengths(Framed):
             elif self.direction[tail, head] == MAJORITY:
                 parents[tail].append(head)
         return Dag(self.names, parents)
+
+    def links(self) -> Links:
+        """Return what joins the variables in the averaged network, for pictures and files."""
+        return self.averaged().links()
 
     def to_frame(self) -> pa.Table:
         """Return the edges as a pyarrow Table with the columns from, to, strength and direction.

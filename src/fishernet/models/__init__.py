@@ -16,10 +16,10 @@ from fishernet.models.conditionals import (
     TreeConditional,
 )
 from fishernet.models.dependency_network import DependencyNetwork
-from fishernet.models.g_wishart import g_wishart
 from fishernet.models.gaussian import Gaussian, GaussianMixture
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.model import LikelihoodModel, Model
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.hmm_counts import ExpectedCounts
@@ -28,6 +28,7 @@ from fishernet.models.sequences.pair_hmm import pair_hmm_dna, pair_hmm_from_subs
 from fishernet.models.sequences.profile import Alignment, profile_hmm
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.named_tree import NamedTree, birth_death_tree
+from fishernet.models.wishart import g_wishart
 
 __all__ = [
     "Alignment",
@@ -43,10 +44,12 @@ __all__ = [
     "Grouped",
     "HiddenMarkovModel",
     "HiddenTree",
+    "LikelihoodModel",
     "LinearGaussian",
     "MarkovChain",
     "MarkovNetwork",
     "MergedTable",
+    "Model",
     "NamedTree",
     "ProductConditional",
     "Split",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -165,6 +165,24 @@ class BayesianNetwork(Predicting, Network):
             for v, parents in enumerate(dag.parents)
         ]
         return cls(variables, conditionals)
+
+    likelihood: ClassVar[Literal["exact"]] = "exact"
+    """Its likelihood is exact."""
+
+    @property
+    def kind(self) -> str:
+        """What it is called."""
+        return "Gaussian Bayesian network" if self.values == "numbers" else "Bayesian network"
+
+    @property
+    def graph(self) -> Dag:
+        """The graph, as every model has it: `dag`."""
+        return self.dag
+
+    @property
+    def inference(self) -> Literal["factors", "normal"]:
+        """How questions are answered: by its factors, or as a normal distribution of numbers."""
+        return "normal" if self.values == "numbers" else "factors"
 
     # -------------------------------------------------------------------------------------------- what it computes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,8 @@ from fishernet.base.random import Seed, draw_count
 from fishernet.base.vocabulary import ScanName
 from fishernet.data import Table
 from fishernet.data.variable import Column, State
-from fishernet.infer.factors import Model
+from fishernet.graphs import DirectedGraph
+from fishernet.infer.factors import Model, inference_of
 from fishernet.infer.pseudo_gibbs import Scan, Start, Weights, draw_rows, native_sampler
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.product import full_conditionals
@@ -144,12 +145,24 @@ class DependencyNetwork(Network):
         >>> [asia.names[v] for v in dn.inputs[asia.names.index("smoke")]]
         ['lung', 'bronc']
         """
-        if not hasattr(type(model), "factor_tables"):
+        if inference_of(model) != "factors":
             raise SchemaError(
-                f"full conditionals are taken of a BayesianNetwork or a MarkovNetwork, not of {type(model).__name__}"
+                f"from_joint needs a categorical BayesianNetwork or a MarkovNetwork, not {type(model).__name__}"
             )
         conditionals = full_conditionals(model.variables, model.factor_tables())
         return cls(model.variables, conditionals, allow_zeros=allow_zeros)
+
+    kind: ClassVar[str] = "dependency network"
+    """What it is called."""
+    likelihood: ClassVar[Literal["pseudo"]] = "pseudo"
+    """It has a pseudo-likelihood alone."""
+    inference: ClassVar[Literal["samples"]] = "samples"
+    """Questions are answered by pseudo-Gibbs sampling."""
+
+    @property
+    def graph(self) -> DirectedGraph:
+        """The graph, in which arcs run from inputs; it may have cycles."""
+        return DirectedGraph(self.names, self.inputs)
 
     @property
     def inputs(self) -> tuple[tuple[int, ...], ...]:

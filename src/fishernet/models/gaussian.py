@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
 from fishernet.base.random import Seed, draw_count, generator
-from fishernet.base.value import Value
+from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import checked_rows
 
 Numbers = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def log_normal(distance: Numbers, sd: float) -> Numbers:
         return np.asarray(-0.5 * distance**2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
-class Gaussian(Value):
+class Gaussian(WithoutVariables):
     """A normal distribution; immutable.
 
     Its scores are ``((x - mean) / sd^2, (x - mean)^2 / sd^3 - 1 / sd)`` and its information is
@@ -73,6 +73,11 @@ class Gaussian(Value):
     """
 
     __slots__ = ("mean", "sd")
+
+    kind: ClassVar[str] = "normal distribution"
+    """What it is called."""
+    values: ClassVar[Literal["numbers"]] = "numbers"
+    """Its data are numbers."""
 
     mean: float
     """The mean."""
@@ -112,7 +117,7 @@ class Gaussian(Value):
 REACH, STEP = 12.0, 0.01  # of the integration around each mean, in standard deviations
 
 
-class GaussianMixture(Value):
+class GaussianMixture(WithoutVariables):
     """A mixture of normal distributions that share one standard deviation; immutable.
 
     The scores in the means are ``r_k(x) (x - mean_k) / sd^2``, with r_k(x) the posterior probability of component k.
@@ -142,6 +147,11 @@ class GaussianMixture(Value):
     """
 
     __slots__ = ("means", "sd", "weights")
+
+    kind: ClassVar[str] = "mixture of normal distributions"
+    """What it is called."""
+    values: ClassVar[Literal["numbers"]] = "numbers"
+    """Its data are numbers."""
 
     weights: Numbers
     """(n_components,) P(component)."""

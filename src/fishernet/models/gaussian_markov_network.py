@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.display import Drawn
+from fishernet.base.display import DrawnModel
 from fishernet.base.errors import MissingValueError, SchemaError, StateSpaceError
 from fishernet.base.names import Pair, listed, numbered, positions, several, shown
 from fishernet.base.random import Seed, draw_count, generator
@@ -28,6 +28,7 @@ from fishernet.graphs import UndirectedGraph
 from fishernet.infer.normal import covariance_given
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
 from fishernet.infer.queries import Queried
+from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers
 
 DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
@@ -130,7 +131,7 @@ MOST_INFORMATION = 2**27
 ROUNDING = 1e-9  # by which a precision may differ from its transpose, relative to the diagonal
 
 
-class GaussianMarkovNetwork(Queried, Drawn, Value):
+class GaussianMarkovNetwork(Queried, DrawnModel, Value):
     """A multivariate normal distribution over named variables; immutable.
 
     Two variables are independent given all others exactly where the precision, the inverse of the covariance, has a
@@ -220,6 +221,16 @@ class GaussianMarkovNetwork(Queried, Drawn, Value):
 
     is_continuous = True
     """Whether its variables are numbers."""
+    kind: ClassVar[str] = "Gaussian Markov network"
+    """What it is called."""
+    values: ClassVar[Literal["numbers"]] = "numbers"
+    """The cells of its tables hold numbers."""
+    likelihood: ClassVar[Literal["exact"]] = "exact"
+    """Its likelihood is exact."""
+    inference: ClassVar[Literal["normal"]] = "normal"
+    """Questions are answered as by a normal distribution."""
+    conditionals: ClassVar[tuple[Conditional, ...]] = ()
+    """None: it is made of a mean and a precision."""
 
     @property
     def n_parameters(self) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.display import Drawn
+from fishernet.base.display import DrawnModel
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import Pair, check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, stream_key
@@ -23,10 +23,11 @@ from fishernet.infer.evidence import impossible
 from fishernet.infer.factors import MAX_TABLE, planned
 from fishernet.infer.prediction import Predicting
 from fishernet.infer.pseudo_gibbs import Scan, draw_rows, native_sampler
+from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
-class MarkovNetwork(Predicting, Drawn, Value):
+class MarkovNetwork(Predicting, DrawnModel, Value):
     """A Markov network over categorical variables; immutable.
 
     Parameters
@@ -76,6 +77,17 @@ class MarkovNetwork(Predicting, Drawn, Value):
             for factor in check.items(factors, "factors", "pairs (names, array)")
         )
         self._native: _core.Factors | None = None
+
+    kind: ClassVar[str] = "Markov network"
+    """What it is called."""
+    values: ClassVar[Literal["states"]] = "states"
+    """The cells of its tables hold states."""
+    likelihood: ClassVar[Literal["none"]] = "none"
+    """Its potentials are not normalized; `fishernet.infer.log_evidence` gives probabilities."""
+    inference: ClassVar[Literal["factors"]] = "factors"
+    """Questions are answered by its factors."""
+    conditionals: ClassVar[tuple[Conditional, ...]] = ()
+    """None: it is made of factors."""
 
     @property
     def potentials(self) -> tuple[tuple[tuple[str, ...], npt.NDArray[np.float64]], ...]:

@@ -11,21 +11,21 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.display import MOST_ROWS, Drawn, table_html
+from fishernet.base.display import MOST_ROWS, DrawnModel, table_html
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import Pair, check_names, listed, positions, several, shown
 from fishernet.base.value import Value
-from fishernet.data import Table, Variable, as_table
-from fishernet.data.numbers import require_finite
+from fishernet.data import Table, Variable
 from fishernet.data.variable import Column, checked_variables
 from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.model import Values, rows_of
 
 MOST_LINES = 60  # of a network in words
 
 
-class Network(Queried, Drawn, Value):
+class Network(Queried, DrawnModel, Value):
     """Variables and their conditionals, one each, in the same order. The graph is what a kind of network makes of them.
 
     SchemaError when they do not fit. `n_rows` is the number of rows it was fitted on, or the sum of their weights.
@@ -74,7 +74,14 @@ class Network(Queried, Drawn, Value):
     @property
     def is_continuous(self) -> bool:
         """Whether its variables are numbers, all of them."""
-        return bool(self.variables) and len(self._continuous) == len(self.variables)
+        return self.values == "numbers"
+
+    @property
+    def values(self) -> Values:
+        """What the cells of its tables hold: "states", "numbers", or "mixed"."""
+        if not self._continuous:
+            return "states"
+        return "numbers" if len(self._continuous) == len(self.variables) else "mixed"
 
     @property
     def n_parameters(self) -> int:
@@ -172,11 +179,7 @@ class Network(Queried, Drawn, Value):
 
     def rows(self, data: Any, *, complete_for: str | None = None) -> Table:
         """Return data as a table of the network's variables; `complete_for` says what needs complete rows, if any."""
-        table = as_table(data, self.variables, complete_for=complete_for)
-        for position in self._continuous:
-            column = table.codes[position]
-            require_finite(self.names[position], column, missing=table.has_missing)
-        return table
+        return rows_of(self.variables, data, complete_for=complete_for)
 
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents, (n_rows, n_variables) float64 in nats.

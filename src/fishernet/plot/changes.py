@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
@@ -156,7 +156,9 @@ def _title(found: ChangeResult) -> str:
 def _draw(ax: Axes, look: Theme, rows: Rows, called: list[str], size: float, by: str, title: str) -> None:
     """Draw the bars from the largest down."""
     draw_bar, wider, x = BARS[by]
-    ends = [x for row in rows for x in (row.nats, getattr(row, "high", 0.0))]
+    ends = [row.nats for row in rows]
+    if by == "variable":
+        ends += [row.high for row in cast(list[VariableChange], rows)]
     longest = max((x for x in ends if math.isfinite(x)), default=0.0) or 1.0
     small = fitting(ax, len(rows), size)
     for place, row in enumerate(rows):

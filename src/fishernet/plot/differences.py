@@ -9,7 +9,7 @@ from fishernet.base import check
 from fishernet.base.errors import CycleError, SchemaError
 from fishernet.base.names import listed
 from fishernet.graphs import Dag
-from fishernet.plot.drawing import Graph, drawable, place
+from fishernet.plot.drawing import Given, drawable, place
 from fishernet.plot.picture import Look
 from fishernet.plot.shapes import Drawable, Link
 from fishernet.plot.style import require_matplotlib
@@ -22,8 +22,8 @@ KINDS = {"both": "in both", "first": "only in {}", "second": "only in {}", "othe
 
 
 def difference(
-    a: Graph,
-    b: Graph,
+    a: Given,
+    b: Given,
     *,
     names: tuple[str, str] = ("the first", "the second"),
     ax: Axes | None = None,

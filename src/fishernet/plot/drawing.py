@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fishernet.base import check
 from fishernet.base.display import draws
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a
-from fishernet.graphs import Cpdag, Dag, UndirectedGraph
-from fishernet.learn import EdgeStrengths
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
-from fishernet.plot.looks import Strengths, StrengthWord, above, look_of, measured
+from fishernet.graphs import Graph
+from fishernet.graphs.graph import HasGraph, graph_of
+from fishernet.plot.looks import Asked, above, edge_strengths_in, look_of, measured
 from fishernet.plot.picture import LEAST_POINTS, Look, Picture, inches_of
-from fishernet.plot.shapes import Drawable, Link
+from fishernet.plot.shapes import Drawable
 from fishernet.plot.style import has_matplotlib, require_matplotlib
 from fishernet.plot.tooltips import LOOK, as_svg, check_output, save
 
@@ -29,21 +27,14 @@ if TYPE_CHECKING:
 MOST_NODES = 2000
 MOST_LABELS = 500  # variables whose names are looked for room for, unless they are asked for
 
-Graph = (
-    Dag
-    | UndirectedGraph
-    | Cpdag
-    | BayesianNetwork
-    | DependencyNetwork
-    | GaussianMarkovNetwork
-    | MarkovNetwork
-    | EdgeStrengths
-)
+Given = Graph | HasGraph  # a graph, or a model that has one
 
 
-def drawable(graph: object) -> Drawable:
+def drawable(given: Given) -> Drawable:
     """Return names and links of a graph, or of a model's graph, of 1 to `MOST_NODES` variables."""
-    found = _drawable(graph)
+    graph = graph_of(given)
+    links = graph.links()
+    found = Drawable(graph.names, links.pairs, links.heads, layered=links.layered)
     if not found.names:
         raise SchemaError("the graph has no variables, so there is nothing to draw")
     if len(found.names) > MOST_NODES:
@@ -54,48 +45,10 @@ def drawable(graph: object) -> Drawable:
     return found
 
 
-def _drawable(graph: Any) -> Drawable:
-    if hasattr(graph, "averaged"):
-        graph = graph.averaged()
-    graph = getattr(graph, "dag", getattr(graph, "graph", graph))  # a model's
-    if hasattr(graph, "undirected"):
-        return _partly_directed(graph)
-    if hasattr(graph, "skeleton"):
-        return _of_arcs(graph.names, _arcs(graph.parents), layered=True)
-    if hasattr(graph, "adjacency"):
-        links = [(u, v) for u, others in enumerate(graph.adjacency) for v in others if u < v]
-        return Drawable(graph.names, links, [(False, False)] * len(links), layered=False)
-    if hasattr(graph, "conditionals"):
-        return _of_arcs(graph.names, _arcs(conditional.parents for conditional in graph.conditionals))
-    raise SchemaError(
-        f"{a(type(graph).__name__)} has no graph to draw; take a Dag, a Cpdag, an UndirectedGraph, or a network with "
-        "one"
-    )
-
-
-def _partly_directed(graph: Cpdag) -> Drawable:
-    """Return the links of a class of graphs, in the layers of one of them; what is undirected has no head."""
-    directed = set(graph.directed)
-    member = graph.extension()
-    heads = [(False, arc in directed) for arc in member.edges]
-    return Drawable(member.names, _arcs(member.parents), heads, layered=True)
-
-
-def _arcs(parents: Iterable[Iterable[int]]) -> list[Link]:
-    return [(parent, child) for child, of in enumerate(parents) for parent in sorted(of)]
-
-
-def _of_arcs(names: tuple[str, ...], arcs: list[Link], *, layered: bool = False) -> Drawable:
-    """Return arcs as links; two that run both ways between the same nodes are one link with two heads."""
-    known = set(arcs)
-    links = [(u, v) for u, v in arcs if u < v or (v, u) not in known]
-    return Drawable(names, links, [((v, u) in known, True) for u, v in links], layered=layered)
-
-
 def graph(
-    graph: Graph,
+    graph: Given,
     *,
-    strengths: StrengthWord | EdgeStrengths | Mapping[tuple[str, str], float] | Strengths | None = None,
+    strengths: Asked = None,
     threshold: float | None = None,
     target: str | None = None,
     groups: Mapping[str, object] | None = None,
@@ -112,7 +65,7 @@ def graph(
 
     Parameters
     ----------
-    graph : Dag, UndirectedGraph or Cpdag; a network; or EdgeStrengths
+    graph : Dag, UndirectedGraph, Cpdag or EdgeStrengths; a network; or your own `Graph` or `fishernet.models.Model`
         Of at most 2,000 variables. Of edge strengths the averaged network is drawn.
     strengths : str, EdgeStrengths, mapping or (n_variables, n_variables) array, optional
         How thick edges are. "mutual-information" of the two variables as the model has it, in nats;
@@ -167,16 +120,20 @@ def graph(
     return place(shape, look, ax=ax, labels=labels, font_size=font_size)
 
 
-def _shown(graph: Any, strengths: Any, threshold: Any, target: Any, groups: Any) -> tuple[Drawable, Look]:
+def _shown(
+    graph: Given,
+    strengths: Asked = None,
+    threshold: float | None = None,
+    target: str | None = None,
+    groups: Mapping[str, object] | None = None,
+) -> tuple[Drawable, Look]:
     """Return what is drawn of a graph, and how."""
-    if hasattr(graph, "averaged") and threshold is not None:
-        shape = drawable(graph.averaged(threshold))
-    else:
-        shape = drawable(graph)
-    found = measured(strengths, graph, shape)
-    if strengths is not None or not hasattr(graph, "averaged"):
+    own = edge_strengths_in(graph)
+    shape = drawable(graph if own is None or threshold is None else own.averaged(threshold))
+    found = measured(strengths if own is None or strengths is not None else own, graph, shape)
+    if strengths is not None or own is None:
         shape = above(shape, found, threshold)
-    return shape, look_of(shape, found, target, groups, graph)
+    return shape, look_of(shape, found, target, groups)
 
 
 def place(shape: Drawable, look: Look, *, ax: Axes | None, labels: bool | None, font_size: float) -> Axes:
@@ -202,10 +159,10 @@ def _picture(shape: Drawable, look: Look, labels: bool | None, font_size: float,
 
 
 def write_graph(
-    graph: Graph,
+    graph: Given,
     path: str | os.PathLike[str],
     *,
-    strengths: StrengthWord | EdgeStrengths | Mapping[tuple[str, str], float] | Strengths | None = None,
+    strengths: Asked = None,
     threshold: float | None = None,
     target: str | None = None,
     groups: Mapping[str, object] | None = None,
@@ -265,14 +222,14 @@ def _drawn(
 
 
 @draws
-def svg(graph: Graph) -> str | None:
+def svg(graph: Given) -> str | None:
     """Return the drawing of a graph as an SVG element, which a notebook shows; None where matplotlib is missing.
 
     Names are text, not the outlines of their letters, which keeps it small.
     """
     if not has_matplotlib():
         return None
-    shape, look = _shown(graph, None, None, None, None)
+    shape, look = _shown(graph)
     with _drawn(shape, look, None, 9.0, seams=False, fonts="none") as figure:
         text = as_svg(figure)
     return text[text.index("<svg") :]  # what stands before it has no place inside HTML

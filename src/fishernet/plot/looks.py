@@ -5,16 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, numbered, position, shown
+from fishernet.base.names import numbered, position, shown
 from fishernet.base.vocabulary import word
+from fishernet.graphs import Graph, Links
+from fishernet.graphs.graph import Arc, HasGraph, taken_apart
 from fishernet.infer import JunctionTree
+from fishernet.infer.factors import model_of
+from fishernet.infer.normal import is_normal
+from fishernet.learn import EdgeStrengths
 from fishernet.plot.picture import MARKS, Look
 from fishernet.plot.shapes import Drawable
 
@@ -45,19 +50,29 @@ class Measured:
         return f"{self.what} {value:.{MOST_DIGITS}g}{self.unit}"
 
 
-def measured(asked: Any, graph: Any, shape: Drawable) -> Measured | None:
+Asked = StrengthWord | EdgeStrengths | Mapping[tuple[str, str], float] | Strengths | None
+
+
+def edge_strengths_in(given: object) -> EdgeStrengths | None:
+    """Return the result of a bootstrap where one was given, as a graph or as strengths; None of anything else."""
+    return given if isinstance(given, EdgeStrengths) else None
+
+
+def measured(asked: Asked, graph: Graph | HasGraph, shape: Drawable) -> Measured | None:
     """Return the strengths that were asked for: by a word, as a result, as an array, or by pairs of names."""
     if asked is None:
-        return Measured(graph.strength, "strength", largest=1.0) if hasattr(graph, "averaged") else None
+        return None
     if isinstance(asked, str):
         named = word(asked, "strengths", ("mutual-information", "partial-correlation"))
-        return _mutual_information(graph, shape) if named == "mutual-information" else _partial_correlation(graph)
-    if hasattr(asked, "strength") and hasattr(asked, "names"):
-        place = [position(numbered(asked.names), name) for name in shape.names]
-        return Measured(np.asarray(asked.strength)[np.ix_(place, place)], "strength", largest=1.0)
+        _, model = taken_apart(graph)
+        return (_mutual_information if named == "mutual-information" else _partial_correlation)(model, shape)
+    sure = edge_strengths_in(asked)
+    if sure is not None:
+        place = [position(numbered(sure.names), name) for name in shape.names]
+        return Measured(np.asarray(sure.strength)[np.ix_(place, place)], "strength", largest=1.0)
     if isinstance(asked, Mapping):
         return Measured(_by_pairs(asked, shape), "strength")
-    values = check.numbers(asked, "strengths")
+    values = check.numbers(cast(npt.ArrayLike, asked), "strengths")
     n = len(shape.names)
     if values.shape != (n, n) or not np.isfinite(values).all() or not np.allclose(values, values.T):
         raise SchemaError(
@@ -80,18 +95,17 @@ def _by_pairs(asked: Mapping[Any, Any], shape: Drawable) -> Strengths:
     return values
 
 
-def _mutual_information(graph: Any, shape: Drawable) -> Measured:
+def _mutual_information(model: HasGraph | None, shape: Drawable) -> Measured:
     """Return the mutual information of each joined pair in nats, as the model has it."""
-    if "precision" not in dir(graph):
+    if model is not None and is_normal(model):
+        rho = _correlation(np.linalg.inv(np.asarray(model.precision)))
+        return Measured(-0.5 * np.log1p(-np.minimum(rho**2, 1 - NOTHING)), "mutual information", " nats")
+    if model is None or model.inference != "factors":
         raise SchemaError(
-            f"{a(type(graph).__name__)} has no mutual information to compute; take a Bayesian network or a Gaussian "
-            "Markov network, or give numbers as strengths",
+            "mutual information needs a Bayesian or a Markov network; of others, give numbers as strengths",
             parameter="strengths",
         )
-    if all(variable.is_continuous for variable in graph.variables):
-        rho = _correlation(np.linalg.inv(graph.precision))
-        return Measured(-0.5 * np.log1p(-np.minimum(rho**2, 1 - NOTHING)), "mutual information", " nats")
-    values, tree = np.zeros((len(shape.names), len(shape.names))), JunctionTree(graph)
+    values, tree = np.zeros((len(shape.names), len(shape.names))), JunctionTree(model_of(model))
     for u, v in shape.links:
         values[u, v] = values[v, u] = _information(tree.marginal([shape.names[u], shape.names[v]]))
     return Measured(values, "mutual information", " nats")
@@ -103,20 +117,19 @@ def _information(joint: npt.NDArray[np.float64]) -> float:
     return max(0.0, float((joint[some] * np.log(joint[some] / apart[some])).sum()))
 
 
-def _correlation(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _correlation(matrix: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     scale = 1 / np.sqrt(np.diagonal(matrix))
     found: npt.NDArray[np.float64] = matrix * scale[:, None] * scale
     return found
 
 
-def _partial_correlation(graph: Any) -> Measured:
-    if "precision" not in dir(graph):
+def _partial_correlation(model: HasGraph | None, _shape: Drawable) -> Measured:
+    if model is None or not is_normal(model):
         raise SchemaError(
-            f"{a(type(graph).__name__)} has no partial correlations; take a Gaussian network, or give numbers as "
-            "strengths",
+            "partial correlations need a Gaussian network; of others, give numbers as strengths",
             parameter="strengths",
         )
-    return Measured(-_correlation(np.asarray(graph.precision)), "partial correlation", largest=1.0)
+    return Measured(-_correlation(np.asarray(model.precision)), "partial correlation", largest=1.0)
 
 
 def above(shape: Drawable, found: Measured | None, threshold: float | None) -> Drawable:
@@ -132,16 +145,14 @@ def above(shape: Drawable, found: Measured | None, threshold: float | None) -> D
     return Drawable(shape.names, links, heads, layered=shape.layered)
 
 
-def look_of(
-    shape: Drawable, found: Measured | None, target: str | None, groups: Mapping[str, Any] | None, graph: Any
-) -> Look:
+def look_of(shape: Drawable, found: Measured | None, target: str | None, groups: Mapping[str, object] | None) -> Look:
     """Return what is shown of a drawable."""
     look = Look()
     if found is not None:
         look = _with_strengths(look, shape, found)
     if groups is not None:
         look = _with_groups(look, shape, groups)
-    return look if target is None else _with_target(look, shape, check.text(target, "target"), graph)
+    return look if target is None else _with_target(look, shape, check.text(target, "target"))
 
 
 def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
@@ -183,14 +194,16 @@ def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:
     )
 
 
-def _with_target(look: Look, shape: Drawable, target: str, graph: Any) -> Look:
+def _with_target(look: Look, shape: Drawable, target: str) -> Look:
     """Push back what is neither the target nor in its Markov blanket."""
     own = position(numbered(shape.names), target)
-    blanket = blanket_of(shape, own, graph)
+    links = Links(tuple(shape.links), tuple(shape.heads), any(map(any, shape.heads)), shape.layered)
+    blanket, arcs = links.blanket(own), set(links.arcs)
     inside = {own, *blanket}
     pale = [node not in inside for node in range(len(shape.names))]
     joins = [
-        own in link or (inside.issuperset(link) and _to_child(shape, i, own)) for i, link in enumerate(shape.links)
+        own in link or (inside.issuperset(link) and _to_child(links, arcs, i, own))
+        for i, link in enumerate(shape.links)
     ]
     kinds = look.kinds or ["plain"] * len(shape.links)
     kinds = [kind if shown_ else "pale" for kind, shown_ in zip(kinds, joins, strict=True)]
@@ -200,34 +213,7 @@ def _with_target(look: Look, shape: Drawable, target: str, graph: Any) -> Look:
     return dataclasses.replace(look, pale=pale, target=own, kinds=kinds, groups=groups, legend=legend)
 
 
-def _to_child(shape: Drawable, link: int, target: int) -> bool:
+def _to_child(links: Links, arcs: set[Arc], link: int, target: int) -> bool:
     """Whether a link runs from a parent of a child of the target to that child."""
-    (u, v), (start, stop) = shape.links[link], shape.heads[link]
-    if start == stop:
-        return True
-    child = v if stop else u
-    return (target, child) in _arcs(shape)
-
-
-def _arcs(shape: Drawable) -> set[tuple[int, int]]:
-    arcs = {(u, v) for (u, v), (_, stop) in zip(shape.links, shape.heads, strict=True) if stop}
-    return arcs | {(v, u) for (u, v), (start, _) in zip(shape.links, shape.heads, strict=True) if start}
-
-
-def blanket_of(shape: Drawable, target: int, graph: Any) -> list[int]:
-    """Return the positions of a Markov blanket: of a dependency network the inputs, else by the arrows that there are.
-
-    Of a class of equivalent graphs it is that of any of them.
-    """
-    if hasattr(graph, "extension"):
-        names = graph.extension().markov_blanket(shape.names[target])
-        return sorted(numbered(shape.names)[name] for name in names)
-    arcs = _arcs(shape)
-    found = {u for u, v in arcs if v == target}
-    if not hasattr(graph, "inputs"):
-        children = {v for u, v in arcs if u == target}
-        found |= children | {u for u, v in arcs if v in children}
-    for (u, v), (start, stop) in zip(shape.links, shape.heads, strict=True):
-        if start == stop and target in (u, v):
-            found |= {u, v}
-    return sorted(found - {target})
+    (u, v), (start, stop) = links.pairs[link], links.heads[link]
+    return start == stop or (target, v if stop else u) in arcs

@@ -80,7 +80,7 @@ def conditional(
     check.made(net, "net", "a Bayesian or dependency network", "conditionals", "variables")
     names = [one.name for one in net.variables]
     found: Any = net.conditionals[position(numbered(names), check.text(variable, "variable"))]
-    if not hasattr(found, "probabilities"):
+    if found.variables[-1].is_continuous:
         message = f"the conditional of {variable!r} is {a(type(found).__name__)}, not a table of states"
         raise SchemaError(message, parameter="variable")
     size = letters(font_size)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, positions, several
+from fishernet.base.names import a, listed, positions, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.compare import (
     ChangeResult,
@@ -31,7 +31,8 @@ from fishernet.compare import (
 )
 from fishernet.data import Table
 from fishernet.data.pooling import pooled
-from fishernet.graphs.edges import graph_itself
+from fishernet.graphs import Dag
+from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.learn import bayesian_network, edge_strengths
@@ -223,7 +224,7 @@ def find(
 ) -> Findings:
     """Return all findings; each is asked for once, and its error stands in its place."""
     parts: dict[str, Callable[[], Any]] = {
-        "likelihood": lambda: Likelihood.of(_with(material.model, "log_prob"), material.table),
+        "likelihood": lambda: Likelihood.of(_exact(material.model, "a likelihood"), material.table),
         "certainty": lambda: _certainty(material),
         "held_out": lambda: _held_out(material),
         "odd": lambda: _odd_rows(material),
@@ -245,12 +246,18 @@ def find(
     return Findings(original, table, model, material.learned, cut, left_out=left_out, seed=material.seed, **found)
 
 
-def _with(model: Any, what: str) -> Any:
-    """Return a model that has what is asked of it; SchemaError of one that has not."""
-    if not hasattr(model, what):
-        needed = {"log_prob": "rows have a probability under", "log_prob_terms": "each cell has a probability under"}
-        raise SchemaError(f"{needed.get(what, 'this is known of')} a Bayesian network, not a {type(model).__name__}")
+def _exact(model: Any, what: str) -> Any:
+    """Return a model with an exact likelihood; SchemaError, which begins with what needs it, of another."""
+    if model.likelihood != "exact":
+        raise SchemaError(
+            f"{what} needs a model with an exact likelihood, such as a Bayesian network, not {a(model.kind)}"
+        )
     return model
+
+
+def dag_of(model: Any) -> Dag | None:
+    """Return the graph of a Bayesian network; None of other models."""
+    return model.graph if model.conditionals and model.likelihood == "exact" else None
 
 
 def _refuse_empty(table: Table, least: int, what: str) -> None:
@@ -265,8 +272,8 @@ def _certainty(material: Material) -> Certainty:
     sample = material.sample(ROWS_LEARNED)
     _refuse_empty(sample, 2, "the bootstrap")
     n = SAMPLES if len(sample.variables) <= FEW_VARIABLES else FEWER_SAMPLES
-    start = {"start": material.model.dag} if hasattr(material.model, "dag") else {}
-    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, **start, **material.holes)
+    start = dag_of(material.model)
+    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, start=start, **material.holes)
     gains = _gains(material)
     edges = []
     for one, other in edges_of(material.model):
@@ -279,22 +286,23 @@ def _certainty(material: Material) -> Certainty:
 
 def edges_of(model: Any) -> tuple[tuple[str, str], ...]:
     """Return the pairs of names that a model's graph joins, each once; arcs from parent to child."""
-    graph = graph_itself(model)
-    if hasattr(graph, "edges"):
-        return tuple(graph.edges)
-    arcs = [(p, c.child) for c in model.conditionals for p in sorted(c.parents)]
-    known = set(arcs)
-    return tuple((model.names[a], model.names[b]) for a, b in arcs if a < b or (b, a) not in known)
+    graph = graph_of(model)
+    links = graph.links()
+    pairs = [
+        (v, u) if heads == (True, False) else (u, v) for (u, v), heads in zip(links.pairs, links.heads, strict=True)
+    ]
+    return tuple((graph.names[u], graph.names[v]) for u, v in pairs)
 
 
 def _gains(material: Material) -> dict[tuple[str, str], float]:
     """Return what BIC loses without each arc, from all rows; nothing where cells are missing, or numbers."""
     table = material.table
-    if table.has_missing or not hasattr(material.model, "dag") or any(v.is_continuous for v in table.variables):
+    dag = dag_of(material.model)
+    if table.has_missing or dag is None or any(v.is_continuous for v in table.variables):
         return {}
     gains = {}
-    for child, of in zip(material.model.names, material.model.dag.parents, strict=True):
-        parents = [material.model.names[p] for p in of]
+    for child, of in zip(dag.names, dag.parents, strict=True):
+        parents = [dag.names[p] for p in of]
         whole = local_score(table, child, parents) if parents else 0.0
         for parent in parents:
             others = [name for name in parents if name != parent]
@@ -320,7 +328,9 @@ def _held_out(material: Material) -> HeldOut:
 
 
 def _odd_rows(material: Material) -> tuple[OddRow, ...]:
-    model, table = _with(_with(material.model, "log_prob_terms"), "log_prob"), material.table
+    model, table = _exact(material.model, "a list of odd rows"), material.table
+    if not model.conditionals:
+        raise SchemaError(f"the odd cells of a row need a Bayesian network, not {a(model.kind)}")
     _refuse_empty(table, 1, "a list of odd rows")
     logs = np.asarray(model.log_prob(table))
     lowest = np.argsort(logs, kind="stable")[:ODD_ROWS] if len(logs) < 2 * ODD_ROWS else _lowest(logs)
@@ -368,17 +378,18 @@ def _standing(material: Material) -> Standing:
 
 def blanket_of(model: Any, name: str) -> tuple[str, ...]:
     """Return the variables that make one independent of all others."""
-    graph = graph_itself(model)
-    if hasattr(graph, "markov_blanket"):
-        return tuple(graph.markov_blanket(name))
-    edges = [edge for edge in edges_of(model) if name in edge]
-    return tuple(other for other in model.names if other != name and any(other in edge for edge in edges))
+    graph = graph_of(model)
+    return tuple(graph.names[v] for v in graph.links().blanket(graph.names.index(name)))
 
 
 def _prediction(material: Material, target: str) -> Prediction:
     sample = material.sample(ROWS_SELECTED)
-    model, rows = _with(material.model, "predict"), sample
-    at = positions(model.names, [target])[0]
+    model, rows = material.model, sample
+    if model.inference not in ("factors", "normal"):
+        raise SchemaError(
+            f"a prediction needs a model with exact inference, such as a Bayesian network, not {a(model.kind)}"
+        )
+    at = positions(sample.names, [target])[0]
     if material.learned:
         _refuse_empty(sample, 8, "a prediction of rows held out")
         training, rows = hold_out(sample, HELD_OUT, seed=material.seed)
@@ -418,8 +429,8 @@ def _change(material: Material, other: Table) -> Change:
     given: Any = None if material.learned else material.model
     if given is None:
         first, second = pooled(first, second, "compare_with")
-    elif not hasattr(given, "dag"):
-        raise SchemaError("tables are compared by a Bayesian network; this model is none")
+    elif dag_of(given) is None:
+        raise SchemaError(f"tables are compared under a Bayesian network, not {a(given.kind)}")
     else:
         second = second.conform(given.variables)
     gaps = first.has_missing or second.has_missing

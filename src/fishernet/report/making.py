@@ -19,6 +19,8 @@ from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import Bins
+from fishernet.graphs import Dag
+from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
 from fishernet.report import findings as found
 from fishernet.report import sections
@@ -148,7 +150,7 @@ def report(
     if path is not None:
         check_writable(check.path(path))
     original, material, cut = _material(table, model, bins, seed, progress)
-    found.check_target(material.model.names, target)
+    found.check_target(material.table.names, target)
     other = None if compare_with is None else _other(compare_with, original, material)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
     network = PageNetwork.of(material.model)
@@ -186,15 +188,19 @@ def _material(
 
 def _fitted(model: Any, table: Table) -> Any:
     """Return a model with variables; a graph without parameters is fitted to the table."""
-    if hasattr(model, "skeleton") and not hasattr(model, "conditionals"):
-        return parameters(model, table.select(model.names))
-    if not hasattr(model, "variables") or not hasattr(model, "names"):
-        raise SchemaError(
-            f"a report is made by a BayesianNetwork, a MarkovNetwork, a DependencyNetwork or a Dag, not by "
-            f"{type(model).__name__}",
-            parameter="model",
-        )
-    if not model.variables:
+    graph, known = graph_of(model, "model"), taken_apart(model)[1]
+    if known is None:
+        links = graph.links()
+        if not (links.directed and links.layered) or links.lines:
+            raise SchemaError(
+                "model must be a network or a directed graph without cycles, whose parameters are then learned from "
+                "the table",
+                parameter="model",
+            )
+        names = graph.names
+        dag = Dag.from_edges(names, [(names[u], names[v]) for u, v in links.arcs])
+        return parameters(dag, table.select(names))
+    if not known.variables:
         raise SchemaError("the model has no variables to report on", parameter="model")
     return model
 
@@ -258,7 +264,7 @@ def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
 def _strengths(findings: Findings) -> dict[tuple[int, int], float]:
     if findings.certainty is None:
         return {}
-    where = {name: v for v, name in enumerate(findings.model.names)}
+    where = {name: v for v, name in enumerate(findings.table.names)}
     return {(where[edge.one], where[edge.other]): edge.strength for edge in findings.certainty.edges}
 
 
@@ -278,18 +284,18 @@ def _drawing(model: Any, network: PageNetwork, strengths: dict[tuple[int, int], 
 
 @shows_pages
 def notebook_page(model: Any) -> str | None:
-    """Return a frame with a small form of the page, which a notebook shows of a network; None of what has no inference.
+    """Return a frame with a small form of the page, which a notebook shows of a model; None where it has no inference.
 
     The page lives in a frame of its own, whose scripts and styles touch nothing outside.
     """
-    if not hasattr(model, "variables") or not 0 < len(model.variables) <= MOST_IN_NOTEBOOK:
+    if not 0 < len(model.variables) <= MOST_IN_NOTEBOOK:
         return None
     network = PageNetwork.of(model)
     if network.inference is None:
         return None
     drawing, width = _drawing(model, network, {})
     body = f"<main>{sections.explore(network, drawing, beside=True, small=True)}</main>{data_block(network.fields())}"
-    name = type(model).__name__
+    name = model.kind
     return framed(whole_page(name, body, least_width=width, small=True), name)
 
 

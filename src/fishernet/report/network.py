@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import a
 from fishernet.data.encoding.labels import as_text
 from fishernet.infer import JunctionTree
 
@@ -85,13 +86,15 @@ def _distinct(texts: Sequence[str], longest: int) -> tuple[str, ...]:
 
 def _inference(model: Any) -> Fields:
     """Return factors and a clique tree; SchemaError says why a page cannot have them."""
-    if getattr(model, "is_continuous", False):
+    if model.values != "states":
         raise SchemaError(
-            "The variables are numbers; the page answers questions to states alone. Numbers that are cut into bins "
-            "(bins=4) become states, and net.query answers questions to this model."
+            "The page answers questions about categorical variables, and some of these are numbers. bins=4 cuts "
+            "numbers into states; net.query answers questions about a Gaussian network."
         )
-    if not hasattr(type(model), "factors"):
+    if model.inference == "samples":
         raise SchemaError("A dependency network has no exact inference; fn.infer.estimate samples from it.")
+    if model.inference != "factors":
+        raise SchemaError(f"The page has no inference for {a(model.kind)}.")
     numbers = sum(math.prod(model.variables[v].cardinality for v in scope) for scope in model.scopes)
     most = MOST_NUMBERS[len(model.variables) > MANY]
     if numbers > most:
@@ -119,7 +122,7 @@ def _inference(model: Any) -> Fields:
 
 def _factors(model: Any) -> Iterator[Fields]:
     """Yield conditionals with their child, or potentials."""
-    if hasattr(model, "conditionals"):
+    if model.conditionals:
         for c in model.conditionals:
             yield {"child": c.child, "scope": (*c.parents, c.child), "table": _base64(c.table())}
     else:

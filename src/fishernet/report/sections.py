@@ -11,6 +11,7 @@ import numpy as np
 
 from fishernet.base.names import cut, several
 from fishernet.data.encoding.labels import as_text
+from fishernet.graphs.graph import graph_of
 from fishernet.report import findings as found
 from fishernet.report.findings import Findings
 from fishernet.report.network import PageNetwork
@@ -192,7 +193,7 @@ def edges(findings: Findings) -> str:
         said.append("Direction is the share of those in which the arrow points this way (0.5: the data cannot tell).")
     if _have_gains(of):
         said.append("Gain is what the score (BIC) of all rows loses without the edge, in nats.")
-    if hasattr(findings.model, "dag"):
+    if found.dag_of(findings.model) is not None:
         said.append("The searches begin with this network.")
     how = paragraph(*said)
     if not of:
@@ -223,7 +224,7 @@ def _have_gains(of: Iterable[found.Edge]) -> bool:
 
 
 def _directed(model: Any) -> bool:
-    return hasattr(model, "conditionals")
+    return bool(graph_of(model).links().directed)
 
 
 def _of_rows(n: int, n_rows: int) -> str:
@@ -233,12 +234,12 @@ def _of_rows(n: int, n_rows: int) -> str:
 def neighbours(findings: Findings) -> str:
     """Return who is joined with whom."""
     model = findings.model
-    by_child: dict[str, list[str]] = {name: [] for name in model.names}
-    by_parent: dict[str, list[str]] = {name: [] for name in model.names}
+    by_child: dict[str, list[str]] = {name: [] for name in findings.table.names}
+    by_parent: dict[str, list[str]] = {name: [] for name in findings.table.names}
     for one, other in found.edges_of(model):
         by_child[other].append(one)
         by_parent[one].append(other)
-    names = model.names[:MOST_ROWS]
+    names = findings.table.names[:MOST_ROWS]
     if _directed(model):
         header: tuple[str, ...] = ("variable", "from", "to", "blanket")
         rows: list[tuple[object, ...]] = [
@@ -253,7 +254,7 @@ def neighbours(findings: Findings) -> str:
         header = ("variable", "neighbours")
         rows = [(n, named([*by_child[n], *by_parent[n]])) for n in names]
         said = "Given its neighbours, a variable is independent of all others."
-    more = len(model.names) - len(names)
+    more = len(findings.table.names) - len(names)
     return section(
         "neighbours",
         "Who depends on whom",
@@ -300,7 +301,7 @@ def odd(findings: Findings) -> str:
     of = findings.odd
     if of is None:
         return section("odd", "The oddest rows", left_out(findings, "odd"))
-    log = "log-probability" if not getattr(findings.model, "is_continuous", False) else "log-density"
+    log = "log-probability" if findings.model.values != "numbers" else "log-density"
     rows = [
         (
             f"{row.row:,}",
@@ -459,7 +460,7 @@ def notes(findings: Findings, version: str) -> str:
 def _how_learned(findings: Findings) -> str:
     if not findings.learned:
         return "The network was given."
-    if getattr(findings.model, "is_continuous", False):
+    if findings.model.values == "numbers":
         return "The network was learned by the default search for numbers (fractional marginal likelihood)."
     if findings.table.has_missing:
         return (

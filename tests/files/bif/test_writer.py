@@ -82,7 +82,7 @@ def test_plain_labels_give_no_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("thing", [None, "net", NET.dag])
 def test_only_bayesian_networks_are_written(tmp_path: Path, thing: object) -> None:
-    with pytest.raises(SchemaError, match=f"a BIF file holds a BayesianNetwork, not an? {type(thing).__name__}"):
+    with pytest.raises(SchemaError, match=f"net must be a Bayesian network, not an? {type(thing).__name__}"):
         write_bif(thing, tmp_path / "a.bif")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
@@ -90,7 +90,7 @@ def test_only_bayesian_networks_are_written(tmp_path: Path, thing: object) -> No
 def test_other_models_are_told_where_they_can_go(tmp_path: Path) -> None:
     markov = MarkovNetwork(NET.variables, [])
     for model in (DependencyNetwork.from_joint(markov), markov):
-        message = f"not a {type(model).__name__}; fishernet.save stores it as .json"
+        message = f"not a {model.kind}; fishernet.save stores it as .json"
         with pytest.raises(SchemaError, match=message):
             write_bif(model, tmp_path / "a.bif")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []

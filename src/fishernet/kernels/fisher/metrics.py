@@ -197,19 +197,13 @@ def _information(model: ScoredModel, asked: Asked, options: dict[str, Sequence[s
     """
     of_length = {} if asked.length is None else {"length": asked.length}
     random = generator(asked.seed)  # a bad seed is refused, whether it is used or not
-    if model.fisher_information is not None:
-        try:
-            known = model.fisher_information(**of_length, **options)
-        except StateSpaceError:
-            pass  # too large, or without end: what it draws tells as much as it can
-        else:
-            check_information_size(sum(map(len, known)) if isinstance(known, list) else len(known))
-            return known
-    if model.sample is None:
-        raise SchemaError(
-            f"the information of {a(model.kind)} is not known and cannot be simulated; use the metric 'empirical' with "
-            "reference rows"
-        )
+    try:
+        known = model.fisher_information(**of_length, **options)
+    except StateSpaceError:
+        pass  # too large, or without end: what it draws tells as much as it can
+    else:
+        check_information_size(sum(map(len, known)) if isinstance(known, list) else len(known))
+        return known
     n_samples = N_SAMPLES if asked.n_samples is None else asked.n_samples
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **of_length), **options))
 

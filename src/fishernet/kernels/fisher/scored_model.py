@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, cast
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.data import Table
+from fishernet.base.names import a
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.rows import Rows, plain_rows
-from fishernet.models import BayesianNetwork
-
-ASKED = (
-    "log_prob",
-    "pseudo_log_likelihood",
-    "fisher_scores",
-    "fisher_information",
-    "sample",
-    "names",
-    "conditionals",
-    "runs_in_core",
-    "rows",
-)
-
-
-class ScoredConditional(Protocol):
-    """A conditional whose parameters have scores."""
-
-    n_parameters: int
+from fishernet.models import BayesianNetwork, Conditional, LikelihoodModel, Model
+from fishernet.models.model import rows_of
 
 
 class ScoredModel:
@@ -35,9 +19,9 @@ class ScoredModel:
 
     Attributes
     ----------
-    model : Any
+    model : Model
     kind : str
-        What its class is called.
+        What it is called.
     tables : BayesianNetwork or None
         The network, where the core looks its tables up.
     names : tuple of str
@@ -45,33 +29,39 @@ class ScoredModel:
     conditionals : sequence of conditionals
         Likewise.
     fisher_scores, fisher_information, sample : callable
-        As of the model; the last two are None where it has none.
+        As of the model.
     """
 
-    def __init__(self, model: Any) -> None:
-        own = {name: getattr(model, name, None) for name in ASKED}
+    def __init__(self, model: Model) -> None:
+        wanted = "a Bayesian network, or another model with a likelihood"
+        check.made(model, "model", wanted, "kind", "variables", "graph", "likelihood", "inference", "conditionals")
         self.model = model
-        self.kind = type(model).__name__
-        if own["pseudo_log_likelihood"] is not None:
+        self.kind = model.kind
+        if model.likelihood == "pseudo":
             raise SchemaError(
                 "a Fisher kernel needs a likelihood in closed form; the distribution of a dependency network is where "
                 "sampling ends, and has none: learn a BayesianNetwork"
             )
-        if own["log_prob"] is None or own["fisher_scores"] is None:
+        if model.likelihood == "none":
             raise SchemaError(
                 f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
-                f"BayesianNetwork or a HiddenMarkovModel; got {self.kind}"
+                f"BayesianNetwork or a HiddenMarkovModel; got {a(self.kind)}"
             )
-        if own["names"] is not None and not own["names"]:
+        if model.graph is not None and not model.variables:
             raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
-        self.tables: BayesianNetwork | None = model if own["runs_in_core"] else None
-        self.names: tuple[str, ...] = tuple(own["names"] or ())
-        self.conditionals: Sequence[ScoredConditional] = own["conditionals"] or ()
-        self.fisher_scores: Callable[..., Features] = own["fisher_scores"]
-        self.fisher_information: Callable[..., Matrix | list[Matrix]] | None = own["fisher_information"]
-        self.sample: Callable[..., Rows] | None = own["sample"]
-        self._rows: Callable[..., Table] | None = own["rows"]
+        exact = cast(LikelihoodModel, model)
+        self.tables: BayesianNetwork | None = None
+        if model.inference == "factors":
+            network = cast(BayesianNetwork, model)
+            self.tables = network if network.runs_in_core else None
+        self.names = tuple(variable.name for variable in model.variables)
+        self.conditionals: Sequence[Conditional] = model.conditionals
+        self.fisher_scores: Callable[..., Features] = exact.fisher_scores
+        self.fisher_information: Callable[..., Matrix | list[Matrix]] = exact.fisher_information
+        self.sample: Callable[..., Rows] = exact.sample
 
     def rows(self, X: Any) -> Rows:
         """Return data as rows of the model: of a network a table of its variables, in which no cell is missing."""
-        return plain_rows(X) if self._rows is None else self._rows(X, complete_for="a Fisher kernel")
+        if not self.model.variables:
+            return plain_rows(X)
+        return rows_of(self.model.variables, X, complete_for="a Fisher kernel")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, generator
-from fishernet.base.value import Value
 from fishernet.base.vocabulary import DecodeMethodName, word
+from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import (
     Alphabet,
     Numbers,
@@ -41,7 +41,7 @@ Strings = Iterable[Sequence[Hashable]]
 MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
-class HiddenMarkovModel(Value):
+class HiddenMarkovModel(WithoutVariables):
     """A hidden Markov model; immutable.
 
     A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`.
@@ -107,6 +107,11 @@ class HiddenMarkovModel(Value):
     """
 
     __slots__ = ("_native", "_with_sets", "alphabet", "emission", "empty", "final", "initial", "transition")
+
+    kind: ClassVar[str] = "hidden Markov model"
+    """What it is called."""
+    values: ClassVar[Literal["symbols"]] = "symbols"
+    """Its data are strings of symbols."""
 
     alphabet: Alphabet
     """The symbols."""

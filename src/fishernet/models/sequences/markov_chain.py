@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,8 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.base.value import Value
 from fishernet.data.arrays import as_integers
+from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.ambiguous_steps import Passed, Run, known_steps, passed, runs
@@ -48,7 +48,7 @@ MOST_SCORES = 2**31
 MOST_INFORMATION = 2**27
 
 
-class MarkovChain(Value):
+class MarkovChain(WithoutVariables):
     """A Markov chain of any order; immutable.
 
     Parameters
@@ -95,6 +95,11 @@ class MarkovChain(Value):
     """
 
     __slots__ = ("alphabet", "end", "order", "start", "transition")
+
+    kind: ClassVar[str] = "Markov chain"
+    """What it is called."""
+    values: ClassVar[Literal["symbols"]] = "symbols"
+    """Its data are strings of symbols."""
 
     alphabet: Alphabet
     """The symbols."""

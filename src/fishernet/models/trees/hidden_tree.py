@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,10 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Brief
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.base.value import Value
+from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import (
     SKIP,
     Alphabet,
@@ -33,6 +33,8 @@ from fishernet.models.sequences.alphabet import (
 )
 from fishernet.models.sequences.hmm_counts import require_possible, uses
 from fishernet.models.trees.shape import Nested, TreeShape
+
+MOST_STRINGS = 2**12  # that the information is a sum over
 
 
 def checked_tables(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
@@ -148,7 +150,7 @@ Strings = Iterable[Sequence[Hashable]]
 Codes = npt.NDArray[np.int32]
 
 
-class HiddenTree(Value):
+class HiddenTree(WithoutVariables):
     """A hidden tree model; immutable.
 
     The root draws a state, every inner node below it a state given its parent's, and every leaf a symbol given the
@@ -212,6 +214,10 @@ class HiddenTree(Value):
         "transition",
     )
 
+    kind: ClassVar[str] = "hidden tree model"
+    """What it is called."""
+    values: ClassVar[Literal["symbols"]] = "symbols"
+    """Its data are strings of symbols."""
     shape: TreeShape
     """The tree."""
     alphabet: Alphabet
@@ -431,6 +437,30 @@ class HiddenTree(Value):
         parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
         scores = [part - uses(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
         return np.hstack([part.reshape(len(log_prob), math.prod(part.shape[1:])) for part in scores])
+
+    def fisher_information(self) -> Numbers:
+        """Return the expected product of the scores of one string, from all strings; with arities, given these.
+
+        Returns
+        -------
+        (n_parameters, n_parameters) float64
+            Singular, as the parametrization is redundant.
+
+        Raises
+        ------
+        StateSpaceError
+            When there are more than 2**12 strings.
+        """
+        n_symbols, length = len(self.alphabet), self.n_leaves
+        if n_symbols**length > MOST_STRINGS:
+            remedy = "use the second moments of the scores of a sample"
+            raise StateSpaceError("the strings", cells=n_symbols**length, limit=MOST_STRINGS, remedy=remedy)
+        codes = np.indices((n_symbols,) * length).reshape(length, -1).T
+        strings = [self.alphabet.string(row) for row in codes.tolist()]
+        p = np.exp(self.log_prob(strings))
+        possible = np.flatnonzero(p)
+        scores = self.fisher_scores([strings[place] for place in possible])
+        return np.asarray((scores.T * (p[possible] / p.sum())) @ scores)
 
     def _by_kind(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Divide columns into those of emission, transition and root; a shared table's are summed."""

@@ -13,6 +13,7 @@ from fishernet.base.names import Pair, numbered
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.edges import joined, require_kind, summary
 from fishernet.graphs.equivalence import UNDIRECTED, Marks
+from fishernet.graphs.graph import Links
 from fishernet.graphs.undirected import cardinality_order
 
 NO_CLASS = "no class of DAGs has these edges as its CPDAG"
@@ -83,6 +84,13 @@ class Cpdag(Drawn):
     def extension(self) -> Dag:
         """Return a DAG of the class, always the same one; every DAG of the class is equivalent to it."""
         return self._member
+
+    def links(self) -> Links:
+        """Return what joins the variables, for pictures and files; in the layers of one of the DAGs."""
+        directed = set(self.directed)
+        pairs = tuple((parent, child) for child, found in enumerate(self._member.parents) for parent in found)
+        heads = tuple((False, (self.names[u], self.names[v]) in directed) for u, v in pairs)
+        return Links(pairs, heads, directed=True, layered=True)
 
     def __repr__(self) -> str:
         return summary("Cpdag", len(self.names), ("->", self.directed), ("-", self.undirected))
