@@ -144,7 +144,7 @@ BORDERS = {
 
 
 def test_classes_of_our_own_are_asked_for_at_few_borders() -> None:
-    """A border is where a caller may pass one thing or another; at most twelve of them."""
+    """A border is where a caller may pass one thing or another; at most fourteen of them."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
     own = {node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     found = set()
@@ -154,4 +154,4 @@ def test_classes_of_our_own_are_asked_for_at_few_borders() -> None:
                 named = {getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node.args[1])}
                 found |= {(path.relative_to(SOURCE).as_posix(), name) for name in named & own}
     assert found == BORDERS.keys()
-    assert len(found) <= 12
+    assert len(found) <= 14
