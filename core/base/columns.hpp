@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -35,9 +36,12 @@ struct Columns {
     // That form without its bits: how large it is.
     Packed packed_layout() const;
 
-    // Makes it in memory that outlives the columns and has the sizes of the layout, or takes it as it lies there filled.
-    // Not while anybody counts.
-    void pack_into(PackedRoom room, bool filled, StopCheck check) const;
+    // Writes that form of some rows, from a multiple of packed_stretch on, into a room of their own.
+    void pack_rows(std::int64_t begin, std::int64_t end, PackedRoom room, StopCheck check) const;
+
+    // Takes that form as pack_rows wrote it, stretch beside stretch, into memory that outlives the columns. Before
+    // anybody counts.
+    void take_packed(std::span<const std::uint64_t> planes, std::span<const std::uint32_t> masks) const;
 
 private:
     mutable std::mutex packing_;

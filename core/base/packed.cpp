@@ -29,34 +29,29 @@ Packed laid_out(const Columns& table) {
     return packed;
 }
 
-void make_room(Packed& packed) {
-    packed.own_planes.resize(static_cast<std::size_t>(packed.plane_words()));
-    packed.own_masks.resize(static_cast<std::size_t>(packed.mask_words()));
-    packed.planes = packed.own_planes;
-    packed.masks = packed.own_masks;
-}
-
-// The planes of one stretch of rows; it begins at a multiple of 512 rows.
-void fill_planes(Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end) {
-    const std::int64_t word = begin / 64;
+// The planes of one stretch of rows; `to` is where those of the lanes begin for it.
+void fill_planes(const Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end, std::uint64_t* to,
+                 std::int64_t stride) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const Column& column = table.columns[c];
         if (packed.first_lane[c] < 0) continue;
         for (std::uint32_t k = 0; k < column.cardinality; ++k) {
-            std::uint64_t* plane = packed.planes.data() + (packed.first_lane[c] + k) * packed.words + word;
+            std::uint64_t* plane = to + (packed.first_lane[c] + k) * stride;
             kernels().make_plane(codes_from(column, begin), column.width, end - begin, k, plane);
         }
     }
-    std::uint64_t* ones = packed.planes.data() + packed.ones_lane * packed.words + word;
+    std::uint64_t* ones = to + packed.ones_lane * stride;
     for (std::int64_t row = begin; row < end; row += 64) {
         ones[(row - begin) / 64] = end - row >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (end - row)) - 1;
     }
+    for (std::int64_t word = (end - begin + 63) / 64; word % plane_step; ++word) ones[word] = 0;
 }
 
 // The masks of one stretch of rows, group by group; a column's states may lie in two groups or more.
-void fill_masks(Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end) {
+void fill_masks(const Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end, std::uint32_t* to,
+                std::int64_t stride) {
     for (int group = 0; group < packed.groups; ++group) {
-        std::uint32_t* masks = packed.masks.data() + group * packed.mask_stride + begin;
+        std::uint32_t* masks = to + group * stride;
         std::fill_n(masks, end - begin, std::uint32_t{0});  // the room need not be empty
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
             const Column& column = table.columns[c];
@@ -71,15 +66,14 @@ void fill_masks(Packed& packed, const Columns& table, std::int64_t begin, std::i
     }
 }
 
-void fill(Packed& packed, const Columns& table, StopCheck check) {
-    constexpr std::int64_t stretch = 8192;
-    const std::int64_t tasks = (table.n_rows + stretch - 1) / stretch;
-    run_tasks(tasks, [&](std::int64_t task) {
-        const std::int64_t begin = task * stretch;
-        const std::int64_t end = std::min(begin + stretch, table.n_rows);
-        fill_planes(packed, table, begin, end);
-        fill_masks(packed, table, begin, end);
-    }, check, table.n_rows > 4 * stretch);
+void fill(const Packed& packed, const Columns& table, std::int64_t first, std::int64_t last, PackedRoom room,
+          StopCheck check) {
+    run_tasks((last - first + packed_stretch - 1) / packed_stretch, [&](std::int64_t task) {
+        const std::int64_t offset = task * packed_stretch, begin = first + offset;
+        const std::int64_t end = std::min(begin + packed_stretch, last);
+        fill_planes(packed, table, begin, end, room.planes + offset / 64, room.plane_stride);
+        fill_masks(packed, table, begin, end, room.masks + offset, room.mask_stride);
+    }, check, last - first > 4 * packed_stretch);
 }
 
 }  // namespace
@@ -88,8 +82,12 @@ const Packed& Columns::packed(StopCheck check) const {
     const std::lock_guard lock(packing_);
     if (!packed_) {
         Packed packed = laid_out(*this);
-        make_room(packed);
-        fill(packed, *this, check);
+        packed.own_planes.resize(static_cast<std::size_t>(packed.plane_words()));
+        packed.own_masks.resize(static_cast<std::size_t>(packed.mask_words()));
+        packed.planes = packed.own_planes;
+        packed.masks = packed.own_masks;
+        const PackedRoom room{packed.own_planes.data(), packed.words, packed.own_masks.data(), packed.mask_stride};
+        fill(packed, *this, 0, n_rows, room, check);
         packed_ = std::make_shared<const Packed>(std::move(packed));
     }
     return *packed_;
@@ -97,12 +95,15 @@ const Packed& Columns::packed(StopCheck check) const {
 
 Packed Columns::packed_layout() const { return laid_out(*this); }
 
-void Columns::pack_into(PackedRoom room, bool filled, StopCheck check) const {
+void Columns::pack_rows(std::int64_t begin, std::int64_t end, PackedRoom room, StopCheck check) const {
+    fill(laid_out(*this), *this, begin, end, room, check);
+}
+
+void Columns::take_packed(std::span<const std::uint64_t> planes, std::span<const std::uint32_t> masks) const {
     const std::lock_guard lock(packing_);
     Packed packed = laid_out(*this);
-    packed.planes = room.planes;
-    packed.masks = room.masks;
-    if (!filled) fill(packed, *this, check);
+    packed.planes = planes;
+    packed.masks = masks;
     packed_ = std::make_shared<const Packed>(std::move(packed));
 }
 

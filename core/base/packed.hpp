@@ -4,6 +4,8 @@
 // A *lane* is one state of one column. The planes hold the bits lane by lane (counting few cells is AND and popcount),
 // the masks hold them row by row (a histogram row takes all lanes of a table row in a few vector additions). The last
 // lane is 1 in every row, so that the size of a cell is counted along with its parts.
+//
+// The form lies in memory of its own, or in a file that somebody wrote stretch by stretch and that is only read here.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +16,18 @@
 
 namespace fishernet {
 
+inline constexpr std::int64_t packed_stretch = 8192;     // rows; whoever packs some of them begins at a multiple
 inline constexpr std::uint32_t most_narrow_states = 32;  // a column with more is counted by itself
 
 // Whether a column has lanes. A missing cell has none, so neither has its column.
 inline bool has_lanes(const Column& column) { return column.cardinality <= most_narrow_states && !column.has_missing; }
 
-// Where the planes and masks go, in words: memory of somebody else, such as a mapped file.
+// Where the planes and masks of some rows go: [lane][plane_stride] words and [group][mask_stride].
 struct PackedRoom {
-    std::span<std::uint64_t> planes;
-    std::span<std::uint32_t> masks;
+    std::uint64_t* planes = nullptr;
+    std::int64_t plane_stride = 0;
+    std::uint32_t* masks = nullptr;
+    std::int64_t mask_stride = 0;
 };
 
 struct Packed {
@@ -34,10 +39,10 @@ struct Packed {
     int groups = 0;                        // of 32 lanes each
     int ones_lane = 0;
     std::int64_t words = 0;                // of a plane, padded
-    std::span<std::uint64_t> planes;       // [lane][words]
-    std::span<std::uint32_t> masks;        // [group][row]
+    std::span<const std::uint64_t> planes;  // [lane][words]
+    std::span<const std::uint32_t> masks;   // [group][row]
     std::int64_t mask_stride = 0;
-    std::vector<std::uint64_t> own_planes;  // what the spans look at, unless it is somebody else's
+    std::vector<std::uint64_t> own_planes;  // what the spans look at, unless they look at a mapped file
     std::vector<std::uint32_t> own_masks;
 
     const std::uint64_t* plane(std::int64_t lane) const { return planes.data() + lane * words; }

@@ -67,26 +67,43 @@ void make_columns(BoundColumns* self, nb::list arrays, const In<std::int64_t>& c
     self->columns.total = total;
 }
 
-// The words of the planes and of the masks of the packed form.
-std::tuple<std::int64_t, std::int64_t> packed_words(const BoundColumns& table) {
+// The lanes, the words of each plane, and the groups of the packed form.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> packed_shape(const BoundColumns& table) {
     const Packed layout = table.columns.packed_layout();
-    return {layout.plane_words(), layout.mask_words()};
+    return {layout.n_lanes, layout.words, layout.groups};
 }
 
 template <class T>
-using Room = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Room2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Makes the packed form in two arrays, which are kept alive; or takes it, as one of the same columns left it there.
-void pack_into(BoundColumns& table, Room<std::uint64_t> planes, Room<std::uint32_t> masks, bool filled) {
-    const auto [plane_words, mask_words] = packed_words(table);
-    if (static_cast<std::int64_t>(planes.size()) != plane_words ||
-        static_cast<std::int64_t>(masks.size()) != mask_words) {
+// Writes the packed form of as many rows as the masks have room for, from one row on.
+void pack_rows(const BoundColumns& table, std::int64_t begin, const Room2<std::uint64_t>& planes,
+               const Room2<std::uint32_t>& masks) {
+    const Packed layout = table.columns.packed_layout();
+    const auto n = static_cast<std::int64_t>(masks.shape(1));
+    if (begin < 0 || begin % packed_stretch || begin > table.columns.n_rows || n > table.columns.n_rows - begin) {
+        refuse("the rows to pack are out of range, or begin between stretches");
+    }
+    const std::int64_t words = ((n + 63) / 64 + plane_step - 1) / plane_step * plane_step;
+    if (static_cast<std::int64_t>(planes.shape(0)) != layout.n_lanes ||
+        static_cast<std::int64_t>(planes.shape(1)) != words ||
+        static_cast<std::int64_t>(masks.shape(0)) != layout.groups) {
         refuse("the room for the packed form has another size");
     }
-    table.arrays = nb::make_tuple(table.arrays, planes, masks);
-    const PackedRoom room{{planes.data(), planes.size()}, {masks.data(), masks.size()}};
+    const PackedRoom room{planes.data(), words, masks.data(), n};
     const nb::gil_scoped_release release;
-    table.columns.pack_into(room, filled, check_signals);
+    table.columns.pack_rows(begin, begin + n, room, check_signals);
+}
+
+// Takes the packed form of the same columns from two arrays, which are kept alive.
+void take_packed(BoundColumns& table, const In<std::uint64_t>& planes, const In<std::uint32_t>& masks) {
+    const Packed layout = table.columns.packed_layout();
+    if (static_cast<std::int64_t>(planes.size()) != layout.plane_words() ||
+        static_cast<std::int64_t>(masks.size()) != layout.mask_words()) {
+        refuse("the packed form has another size");
+    }
+    table.arrays = nb::make_tuple(table.arrays, planes, masks);
+    table.columns.take_packed(view(planes), view(masks));
 }
 
 // One (counts, states of the cells or None, rows left out) a set.
@@ -190,8 +207,9 @@ void bind_counts(nb::module_& m) {
              nb::arg("weights").none().noconvert() = nb::none())
         .def_prop_ro("n_rows", [](const BoundColumns& self) { return self.columns.n_rows; })
         .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; })
-        .def_prop_ro("packed_words", &packed_words)
-        .def("pack_into", &pack_into, nb::arg("planes").noconvert(), nb::arg("masks").noconvert(), nb::arg("filled"));
+        .def_prop_ro("packed_shape", &packed_shape)
+        .def("pack_rows", &pack_rows, nb::arg("begin"), nb::arg("planes").noconvert(), nb::arg("masks").noconvert())
+        .def("take_packed", &take_packed, nb::arg("planes").noconvert(), nb::arg("masks").noconvert());
     m.def("count", &count, nb::arg("table"), nb::arg("offsets").noconvert(), nb::arg("members").noconvert(),
           nb::arg("most_dense"));
     m.def("look_up", &look_up_values, nb::arg("indices").noconvert(), nb::arg("values").noconvert(),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -174,6 +176,31 @@ def test_a_cache_is_read_in_place_of_the_files(parts: Path, tmp_path: Path) -> N
     assert "is stale (the source has changed); it is made anew (option --cache)" in good(*words).err
 
 
+def test_a_command_that_is_asked_to_end_leaves_no_store(parts: Path, tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    script = (
+        "import fishernet.learn, sys, time\n"
+        "from fishernet.cli.main import main\n"
+        "from fishernet.data.streams import scanning\n"
+        "kept = scanning.Stream.of_stored\n"
+        "def told(stored):\n"
+        "    stream = kept(stored)\n"
+        "    print('scanned', flush=True)\n"
+        "    time.sleep(60)\n"
+        "scanning.Stream.of_stored = told\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", script, "learn", str(parts), *map(str, BINNED)]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"scanned\n"
+        assert list((tmp_path / "temporary").iterdir())
+        process.terminate()
+        assert process.wait(30) == 143
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 # ------------------------------------------------------------------------------------------- which files are long
 
 
@@ -230,7 +257,7 @@ REFUSED = [
     ("PARTS --no-scan", "PARTS: a folder is always read as a stream; leave --no-scan out"),
     ("PARTS/*.parquet --no-scan", "a pattern of files is always read as a stream; leave --no-scan out"),
     ("TEXTS/one.csv --no-scan --cache STORE", "--cache keeps what a stream has encoded; it does not go with --no-scan"),
-    ("PARTS --cache TEXTS", "holds other things; cache takes one of its own (option --cache)"),
+    ("PARTS --cache TEXTS", "holds other things; name a new or empty folder as cache (option --cache)"),
     ("PARTS --cache TEXTS/one.csv", "cache must be a folder"),
     ("- --scan", "-: a pipe is read whole; write it to a file to read that as a stream"),
 ]
@@ -289,7 +316,7 @@ def test_a_full_disk_is_one_sentence(
     monkeypatch.setattr(FileRoom, "add", full)
     message = refused(command, parts, "--cache", tmp_path / "cache")
     assert message.startswith(f"the disk of '{tmp_path}")
-    assert message.endswith("is full; cache= or TMPDIR names a folder on another disk (option --cache)")
+    assert message.endswith("is full; set cache= or TMPDIR to a folder on another disk (option --cache)")
     assert not (tmp_path / "cache").exists()
 
 

@@ -8,6 +8,7 @@ status  when
 2       a command line that makes no sense (click's own)
 130     Ctrl-C
 141     whoever read our output has gone away, as ``head`` does; nothing is said
+143     it was asked to end (SIGTERM); nothing is said
 ======  =========================================================================
 
 A message of the library about an argument ends with the option that sets it.
@@ -20,7 +21,9 @@ import io
 import json
 import math
 import os
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -250,11 +253,24 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _told(ctx), _notes(ctx):
+        with _ending_tidily(), _told(ctx), _notes(ctx):
             answer = super().invoke(ctx)
             if sys.stdout is not None:
                 sys.stdout.flush()
             return answer
+
+
+@contextmanager
+def _ending_tidily() -> Iterator[None]:
+    """Let SIGTERM end a command as an exit does, which removes temporary files."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield  # somebody else decides
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _running(context: click.Context | None) -> click.Command | None:

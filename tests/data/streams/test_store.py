@@ -6,6 +6,7 @@ import errno
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,6 +148,176 @@ def test_a_changed_byte_is_found_by_its_checksum(source: Path, tmp_path: Path) -
         stream.verify()
 
 
+PEOPLE = pa.table(
+    {
+        "sex": np.array(["f", "m", "x"])[np.random.default_rng(1).integers(0, 3, 700)],
+        "ward": [f"w{i % 7}" for i in range(700)],
+        "weight": np.random.default_rng(2).normal(70, 9, 700),
+        "n": np.random.default_rng(3).integers(1, 4, 700),
+    }
+)
+
+
+@pytest.mark.parametrize("weights", [None, "n"])
+def test_every_flipped_bit_is_refused_or_harmless(
+    weights: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand bits, over every file of a store."""
+    monkeypatch.setattr("fishernet.data.streams.stream.PACKED_ON_DISK", 1)
+    pq.write_table(PEOPLE, tmp_path / "people.parquet")
+    table, folder = fn.read_table(tmp_path / "people.parquet", weights=weights), tmp_path / "store"
+
+    def answers() -> tuple[fn.Stream, list[Any]]:
+        stream = fn.scan(tmp_path / "people.parquet", cache=folder, weights=weights)
+        return stream, [found.counts.tolist() for found in stream.statistics([(0,), (1,), (0, 1)])]
+
+    expected = answers()
+    assert expected[0] == table
+    assert expected[1] == [found.counts.tolist() for found in table.statistics([(0,), (1,), (0, 1)])]
+    whole = {path: path.read_bytes() for path in folder.iterdir() if path.stat().st_size}
+    assert {path.name for path in whole} >= {"codes-1.bin", "numbers.bin", "store.json"}
+    assert ("weights.bin" if weights else "planes.bin") in {path.name for path in whole}
+    rng, refused = np.random.default_rng(5), dict.fromkeys(whole, 0)
+    for i in range(500):
+        path = list(whole)[i % len(whole)]
+        data = bytearray(whole[path])
+        data[rng.integers(len(data))] ^= 1 << rng.integers(8)
+        path.write_bytes(data)
+        try:
+            found = answers()
+        except fn.FileFormatError:
+            refused[path] += 1
+        else:
+            assert (found[0] == table, found[1]) == (True, expected[1])
+        for other, held in whole.items():
+            other.write_bytes(held)
+    assert answers()[1] == expected[1]
+    for path, n in refused.items():
+        if path.name not in ("planes.bin", "masks.bin"):  # which are made anew
+            assert n == len(range(list(whole).index(path), 500, len(whole)))
+
+
+def resigned(folder: Path, **changes: Any) -> None:
+    """Change a head and give it the digest of what it says now."""
+    head = json.loads((folder / "store.json").read_text()) | changes
+    del head["digest"]
+    (folder / "store.json").write_text(json.dumps({**head, "digest": store._digest(head)}))
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {"bytes": 0, "type": "|u1", "checksum": "0" * 64} | changes
+
+
+ODD: dict[str, list[Any]] = {
+    "n_rows": ["2000", 1.5, None, 10**12, -1, True, [2000], 2001],
+    "version": ["2", None, 2.0, [2]],
+    "variables": [None, 3, [], [3], [{}], [{"name": "a"}], [{"name": "a", "states": "ab"}]],
+    "decisions": [None, 3, [3], [["a"]]],
+    "made_of": [None, 3, "", []],
+    "files": [None, 3, [], {}, {"codes-1.bin": 3}, {"codes-1.bin": {}}],
+}
+WRONG_HEADS: list[dict[str, Any]] = [
+    *({name: value} for name, values in ODD.items() for value in values),
+    {"variables": [{"name": "a", "states": ["x"]}]},
+    {"variables": [{"name": "a", "states": ["x", "y"]}] * 2},
+    {"files": {"../asia.parquet": entry(bytes=16000)}},
+    {"files": {"/etc/passwd": entry(bytes=16000)}},
+    {"files": {"codes-1.bin": entry(bytes=16000), "../asia.parquet": entry()}},
+    *({"files": {"codes-1.bin": entry(bytes=n)}} for n in ("16000", None, 1.5, 15999, -1)),
+    *({"files": {"codes-1.bin": entry(bytes=16000, type=kind)}} for kind in ("<f8", 3, None, "|O", "nonsense")),
+    {"files": {"codes-1.bin": entry(bytes=16000), "weights.bin": entry(bytes=16000, type="|O")}},
+]
+
+
+@pytest.mark.parametrize("changes", WRONG_HEADS, ids=str)
+@pytest.mark.parametrize("is_resigned", [True, False])
+def test_a_head_that_cannot_be_is_refused(changes: Any, is_resigned: bool, source: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    stream = fn.scan(source, cache=folder)
+    if is_resigned:
+        resigned(folder, **changes)
+    else:
+        head = json.loads((folder / "store.json").read_text())
+        (folder / "store.json").write_text(json.dumps(head | changes))
+    for call in (lambda: fn.scan(source, cache=folder), stream.verify):
+        with pytest.raises(fn.FileFormatError, match="damaged|made anew"):
+            call()
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", "null", "[" * 100_000, '{"format": ' * 50_000, "\x00", '{"format": 1}'])
+def test_what_is_no_head_is_refused(text: str, source: Path, tmp_path: Path) -> None:
+    fn.scan(source, cache=tmp_path / "store")
+    (tmp_path / "store" / "store.json").write_text(text)
+    with pytest.raises(fn.FileFormatError, match="damaged"):
+        fn.scan(source, cache=tmp_path / "store")
+
+
+def test_one_state_too_few_is_refused(source: Path, tmp_path: Path) -> None:
+    fn.scan(source, cache=tmp_path / "store")
+    head = json.loads((tmp_path / "store" / "store.json").read_text())
+    del head["variables"][0]["states"][-1]
+    (tmp_path / "store" / "store.json").write_text(json.dumps(head))
+    with pytest.raises(fn.FileFormatError, match="damaged"):
+        fn.scan(source, cache=tmp_path / "store")
+
+
+def test_stores_of_long_filters_are_told_apart(tmp_path: Path) -> None:
+    field = pa.dataset.field("i")
+    pq.write_table(pa.table({"i": list(range(200)), "a": ["u", "v"] * 100}), tmp_path / "t.parquet")
+    one = [*range(20), 30, *range(100, 119)]
+    other = [*range(20), 31, *range(100, 119)]
+    assert str(field.isin(one)) == str(field.isin(other))  # Arrow shortens it
+    how: dict[str, Any] = {"cache": tmp_path / "store", "columns": ["i"], "categorical": ["i"]}
+    first = fn.scan(tmp_path / "t.parquet", filter=field.isin(one), **how)
+    assert 30 in first["i"]
+    with pytest.warns(fn.FishernetWarning, match="other keywords"):
+        second = fn.scan(tmp_path / "t.parquet", filter=field.isin(other), **how)
+    assert 31 in second["i"]
+    assert 30 not in second["i"]
+    script = (
+        "import sys, fishernet as fn, pyarrow.dataset as ds\n"
+        "wanted = ds.field('i').isin([*range(20), 31, *range(100, 119)])\n"
+        "fn.scan(sys.argv[1], filter=wanted, cache=sys.argv[2], columns=['i'], categorical=['i'])\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(tmp_path / "t.parquet"), str(tmp_path / "store")]
+    subprocess.run(command, check=True)  # which knows it again
+
+
+def test_a_source_of_other_rights_or_a_copy_of_it_is_known_again(source: Path, tmp_path: Path) -> None:
+    fn.scan(source, cache=tmp_path / "store")
+    source.chmod(0o444)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fn.scan(source, cache=tmp_path / "store")
+        shutil.copy2(source, tmp_path / "copy")
+        (tmp_path / "copy").replace(source)
+        assert fn.scan(source, cache=tmp_path / "store") == TABLE
+
+
+@pytest.mark.parametrize("how", ["in place", "another file"])
+def test_other_content_of_the_same_length_and_time_is_read_anew(how: str, tmp_path: Path) -> None:
+    path, middle = tmp_path / "t.csv", 30_000
+    text = "a,b\n" + "x,1\n" * (2 * middle)
+    path.write_text(text)
+    before = path.stat()
+    assert fn.scan(path, cache=tmp_path / "store").variables[0].states == ("x",)
+    time.sleep(0.02)  # file systems know the time to some ms
+    if how == "in place":
+        with path.open("r+b") as file:
+            file.seek(4 + 4 * middle)
+            file.write(b"y,2\n")
+    else:
+        (tmp_path / "new").write_text(text[: 4 + 4 * middle] + "y,2\n" + text[8 + 4 * middle :])
+        os.utime(tmp_path / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
+        (tmp_path / "new").replace(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    with pytest.warns(fn.FishernetWarning, match="the source has changed"):
+        found = fn.scan(path, cache=tmp_path / "store")
+    assert found == fn.read_table(path)
+    assert found.variables[0].states == ("x", "y")
+
+
 def test_a_full_disk_says_what_is_needed_and_leaves_nothing(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,7 +370,7 @@ def test_a_killed_scan_leaves_no_store_that_seems_whole(source: Path, tmp_path: 
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGKILL)
-    assert not (tmp_path / "store").exists()
+    assert store.made_of(tmp_path / "store") is None
     assert fn.scan(source, cache=tmp_path / "store") == TABLE
 
 

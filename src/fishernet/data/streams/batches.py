@@ -7,11 +7,13 @@ worked on.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,10 +31,13 @@ from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
 from fishernet.data.reading import columns_of as columns_of_file
 from fishernet.data.reading import frame_of
+from fishernet.data.streams.checksums import checksum_of
 from fishernet.data.streams.sizes import TEXT, found_files, guessed_rows, kind_of
 
 BATCH_ROWS = 2**19
 COLUMNAR = ("parquet", "arrow")  # kinds of files whose columns have types
+END = 2**16  # bytes at each end of a file, which are looked at to see whether it has changed
+MOST_SUMMED = 2**30  # bytes of files that get a checksum
 AHEAD = 3  # batches that are read before they are asked for
 
 
@@ -70,22 +75,48 @@ class Batches:
         return guessed_rows(self.files) if self.n_rows is None and self.files else self.n_rows
 
     def stamp(self) -> list[list[Any]]:
-        """Return what tells whether the files have changed: path, size and time of each; None for one that is gone."""
+        """Return what tells whether the files have changed: of each its path, its `file_stamp` and its two ends.
+
+        The time of change of a file cannot be set back, and where a file system has none, another content of the same
+        length mostly begins or ends otherwise.
+        """
+        found: list[list[Any]] = []
+        for path in self.files:
+            ends = hashlib.sha256()
+            with suppress(OSError), path.open("rb") as file:
+                ends.update(file.read(END))
+                file.seek(max(0, path.stat().st_size - END))
+                ends.update(file.read(END))
+            found.append([str(path.resolve()), *file_stamp(path), ends.hexdigest()])
+        return found
+
+    def checksums(self) -> list[str]:
+        """Return the checksums of all files; none of long ones, which would be read twice.
+
+        With them files are known again whose rights have changed, or that were copied or restored with their times.
+        """
+        if sum(file_stamp(path)[0] for path in self.files) > MOST_SUMMED:
+            return []
         found = []
         for path in self.files:
-            try:
-                state = path.stat()
-            except OSError:
-                found.append([str(path.resolve()), 0, None])
-            else:
-                found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+            with naming_unreadable(path), path.open("rb") as file:
+                found.append(checksum_of(file))
         return found
 
     def refuse_changes(self, stamp: list[list[Any]]) -> None:
         """Raise FileFormatError when a file is not as it was when the stamp was taken."""
-        for before, after in zip(stamp, self.stamp(), strict=True):
-            if before != after:
+        for before, path in zip(stamp, self.files, strict=True):
+            if tuple(before[1:3]) != file_stamp(path)[:2]:  # new rights or links are no harm while it is read
                 raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
+
+
+def file_stamp(path: Path) -> tuple[int, int | None, int]:
+    """Return the size of a file and the times of its last write and change, in ns; None for one that is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return 0, None, 0
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def batches_of(source: Any, options: Options, wanted: Any) -> Batches:

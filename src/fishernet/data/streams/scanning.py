@@ -6,9 +6,10 @@ every table, decides what the columns are, and each column is written to the sto
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
-import shutil
+import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -26,17 +27,10 @@ from fishernet.data.encoding.encode import Encoded, Keep, Made, encode, in_memor
 from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
+from fishernet.data.streams.folders import checked_folder
 from fishernet.data.streams.pieces import of_files
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
-from fishernet.data.streams.store import (
-    Stored,
-    Writer,
-    checked_folder,
-    made_of,
-    new_folder,
-    telling_need,
-    temporary_name,
-)
+from fishernet.data.streams.store import Head, Stored, made_of, new_store, opened
 from fishernet.data.streams.stream import Stream
 from fishernet.data.variable import Column
 
@@ -131,7 +125,7 @@ def scan(
     if isinstance(cache, str) and cache == "memory":
         return _in_memory(batches, options, how, progress)
     target = None if cache is None else checked_folder(cache)
-    if target is not None and (known := _known(target, how)) is not None:
+    if target is not None and (known := _known(target, batches, how)) is not None:
         return known
     return _on_disk(batches, options, how, target, progress)
 
@@ -140,21 +134,31 @@ def _as_text(options: Options, filter: Any) -> str:  # noqa: A002
     """Return keywords as a text that is the same in every process and tells all that differ apart."""
     schema = None if options.schema is None else [(column.name, variable_fields(column)) for column in options.schema]
     others = replace(options, schema=None, na_values=frozenset())
-    return repr((others, schema, sorted(options.na_values), str(filter)))
+    wanted = None if filter is None else hashlib.sha256(pickle.dumps(filter, 4)).hexdigest()  # Arrow shortens its text
+    return repr((others, schema, sorted(options.na_values), wanted))
 
 
-def _known(folder: Path, how: dict[str, Any]) -> Stream | None:
+def _known(folder: Path, batches: Batches, how: dict[str, Any]) -> Stream | None:
     """Return the stream of the store in a folder where it is of the same source; warn where the source has changed."""
     found = made_of(folder)
-    if found is None:
+    if found is None or not how["files"]:
         return None
-    if found == how and how["files"]:
-        return Stream._of_folder(folder)
-    if how["files"]:
-        what = "the source has changed" if found["options"] == how["options"] else "it was made with other keywords"
-        message = f"the encoded copy in {str(folder)!r} is stale ({what}); it is made anew"
-        warnings.warn(FishernetWarning(message, parameter="cache"), stacklevel=4)
+    if found.get("options") == how["options"] and _is_same(found, batches, how["files"]):
+        stored = opened(folder)
+        if stored.head.made_of == found:  # unless somebody has just made another one
+            return Stream.of_stored(stored)
+    what = "it was made with other keywords" if found.get("options") != how["options"] else "the source has changed"
+    message = f"the encoded copy in {str(folder)!r} is stale ({what}); it is made anew"
+    warnings.warn(FishernetWarning(message, parameter="cache"), stacklevel=4)
     return None
+
+
+def _is_same(found: dict[str, Any], batches: Batches, stamp: list[list[Any]]) -> bool:
+    """Whether files are those that a store was made of: unchanged, or as old and of the same content."""
+    if found.get("files") == stamp:
+        return True
+    written = [[file[:3] for file in files] for files in (found.get("files", ()), stamp)]
+    return written[0] == written[1] and bool(found.get("checksums")) and found["checksums"] == batches.checksums()
 
 
 def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress: Progress | None) -> Stream:
@@ -162,34 +166,29 @@ def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress
     encoded = _encoded(_read_through(batches, spool, options, how, progress), options, in_memory, progress)
     kept = [c for v, c in zip(encoded.variables, encoded.columns, strict=True) if v.is_continuous]
     numbers = np.array(kept, dtype=np.float64).reshape(len(kept), encoded.n_rows)
-    stored = Stored(
-        tuple(encoded.variables),
-        tuple(encoded.columns),
-        numbers,
-        encoded.weights,
-        encoded.n_rows,
-        encoded.decisions,
-        how,
-    )
-    return Stream._of_stored(stored, None)
+    head = Head(tuple(encoded.variables), encoded.n_rows, encoded.decisions, {}, how)
+    return Stream.of_stored(Stored(head, tuple(encoded.columns), numbers, encoded.weights))
 
 
 def _on_disk(
     batches: Batches, options: Options, how: dict[str, Any], target: Path | None, progress: Progress | None
 ) -> Stream:
-    folder = temporary_name() if target is None else target
-    with new_folder(folder) as new:
-        aside = new / "aside"
+    def needed(work: Path) -> int | None:
+        """Return how many bytes the store takes while it is made, from what the rows that were read took."""
+        taken = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+        n_rows = batches.n_rows
+        return None if n_rows is None or not spool.n_rows else round(2 * taken * n_rows / spool.n_rows)
+
+    if target is not None:
+        how = {**how, "checksums": batches.checksums()}
+    with new_store(target, needed) as made:
+        aside = made.work / "aside"
         aside.mkdir()
         spool = Spool(FileRoom(aside), options)
-        with telling_need(new, lambda: _estimate(new, spool.n_rows, batches.n_rows)):
-            columns = _read_through(batches, spool, options, how, progress)
-            with Writer(new) as writer:
-                encoded = _encoded(columns, options, writer.column, progress)
-                writer.weights(encoded.weights)
-                writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
-            shutil.rmtree(aside)
-    return Stream._of_folder(folder, temporary=target is None)
+        encoded = _encoded(_read_through(batches, spool, options, how, progress), options, made.writer.column, progress)
+        made.writer.weights(encoded.weights)
+        made.writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
+    return Stream.of_stored(made.opened)
 
 
 def _read_through(
@@ -218,9 +217,3 @@ def _encoded(columns: Columns, options: Options, keep: Keep, progress: Progress 
     found = encode(columns, options, kept)
     reporter.finish(len(found.variables))
     return found
-
-
-def _estimate(folder: Path, n_read: int, n_rows: int | None) -> int | None:
-    """Return how many bytes a store will take while it is made, from what the rows that were read took."""
-    taken = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return None if n_rows is None or not n_read else round(2 * taken * n_rows / n_read)

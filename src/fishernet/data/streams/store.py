@@ -1,24 +1,24 @@
 """The encoded copy of a long source: a folder with a file a column, which are mapped into memory.
 
-Codes lie there in the narrowest type that holds them, all numbers in one file, column by column, and beside them the
-form of the columns that the core counts fastest (its bits by state). The file ``store.json`` is written last, so a
-folder that has one is complete; it says what the columns are, what they were made of, and how long each file is with
-its checksum.
+Codes lie there in the narrowest type that holds them, all numbers in one file, column by column. The file
+``store.json`` is put into place last, so a folder that has one is complete. It says what the columns are, what they
+were made of, and the length and checksum of each file, and it ends with a digest of itself. What it says of the columns
+and of their files has a digest, too: the *identity* of the store, which derived files (`packing`) and pickled streams
+carry, so that they never meet other rows.
+
+Whatever is on the disk is looked at, to the last byte, when a process first opens it. Nothing is written twice: a store
+that is made anew has new files, and whoever has mapped the old ones keeps them.
 """
 
 from __future__ import annotations
 
-import errno
+import hashlib
 import json
 import mmap
 import os
-import secrets
-import shutil
-import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,48 +26,142 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fishernet import _core
-from fishernet.base import check
-from fishernet.base.errors import FileFormatError, FishernetError
-from fishernet.base.io import replacing_text
+from fishernet.base.errors import FileFormatError
 from fishernet.data.arrow import variable_fields, variable_from
 from fishernet.data.encoding.encode import Decision
-from fishernet.data.variable import Column
+from fishernet.data.streams.checksums import Checksum, checksum_of
+from fishernet.data.streams.folders import (
+    HEAD,
+    LOCK,
+    NUMBERS,
+    OURS,
+    WEIGHTS,
+    Lease,
+    locked,
+    telling_need,
+    work_folder,
+)
+from fishernet.data.streams.packing import verify_derived
+from fishernet.data.variable import Column, checked_variables
 
-VERSION = 1
-HEAD = "store.json"
-FIELDS = {"version", "n_rows", "variables", "decisions", "files", "made_of"}  # of the head
-NUMBERS = "numbers.bin"
-WEIGHTS = "weights.bin"
-PACKED = ("planes.bin", "masks.bin")
-PREFIX = "fishernet-"  # of the names of temporary folders
-PIECE = 1 << 24  # bytes that a checksum takes at once
+VERSION = 2
+MOST_ROWS = 2**53
+ANEW = "delete the folder and read the source again"
 
 
 @dataclass(frozen=True)
-class Stored:
-    """What a store holds.
+class Entry:
+    """What the head says of a file: its bytes, the type of its cells, and its checksum."""
+
+    bytes: int
+    type: str
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """What ``store.json`` says.
 
     Attributes
     ----------
-    variables, columns
-        As of a `Table`; the columns are mapped files.
-    numbers : (number of continuous columns, n_rows) float64
-        Those of the columns that are continuous, in one piece.
-    weights : (n_rows,) array, or None
+    variables : tuple of Variable or Continuous
     n_rows : int
     decisions : tuple of Decision
+    files : dict
+        By name.
     made_of : dict
-        What it was made of and how, to tell whether it is stale.
+        What the store was made of and how, to tell whether it is stale.
     """
 
     variables: tuple[Column, ...]
-    columns: tuple[npt.NDArray[Any], ...]
-    numbers: npt.NDArray[np.float64]
-    weights: npt.NDArray[Any] | None
     n_rows: int
     decisions: tuple[Decision, ...]
+    files: dict[str, Entry]
     made_of: dict[str, Any]
+
+    def fields(self) -> dict[str, Any]:
+        """Return the head as JSON holds it, without its digest."""
+        return {
+            "format": "fishernet store",
+            "version": VERSION,
+            "n_rows": self.n_rows,
+            "variables": [{"name": variable.name, **variable_fields(variable)} for variable in self.variables],
+            "decisions": [[d.name, d.why, list(d.overrule), d.left_out] for d in self.decisions],
+            "files": {name: vars(entry) for name, entry in self.files.items()},
+            "made_of": self.made_of,
+        }
+
+    @property
+    def identity(self) -> str:
+        """The digest of what the columns are and hold, whatever they were made of: 64 hexadecimal digits."""
+        return _digest({name: value for name, value in self.fields().items() if name != "made_of"})
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the head of a store; raise FileFormatError where there is none, or a damaged one."""
+        path = folder / HEAD
+        try:
+            fields = json.loads(path.read_bytes())
+            version = fields["version"]
+            if fields["format"] != "fishernet store" or type(version) is not int:
+                raise ValueError
+            if version != VERSION:
+                told = f"the store has version {version}, and this library reads {VERSION}; {ANEW}"
+                raise FileFormatError(path, told)
+            if fields.pop("digest") != _digest(fields):
+                raise ValueError
+            return cls._checked(fields)
+        except FileFormatError:
+            raise
+        except FileNotFoundError:
+            raise FileFormatError(path, "the folder holds no encoded store (any more); read the source again") from None
+        except OSError as error:
+            raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise FileFormatError(path, f"the folder holds no encoded store, or a damaged one; {ANEW}") from None
+
+    @classmethod
+    def _checked(cls, fields: dict[str, Any]) -> Self:
+        """Return the head of these fields; raise ValueError, KeyError or TypeError when they cannot be one."""
+        variables = checked_variables([variable_from(item["name"], json.dumps(item)) for item in fields["variables"]])
+        n_rows, made_of = fields["n_rows"], fields["made_of"]
+        decisions = tuple(Decision(name, why, tuple(words), out) for name, why, words, out in fields["decisions"])
+        files = {name: Entry(**entry) for name, entry in fields["files"].items()}
+        if (
+            type(n_rows) is not int
+            or not 0 <= n_rows <= MOST_ROWS
+            or not all(isinstance(file, list) for file in made_of.get("files", ()))
+        ):
+            raise ValueError
+        needed = _needed_files(variables)
+        if WEIGHTS in files:
+            needed[WEIGHTS] = [np.dtype(np.float64 if files[WEIGHTS].type == "<f8" else np.int64)]
+        if files.keys() != needed.keys():  # names of no other file, wherever it lies
+            raise ValueError
+        for name, kinds in needed.items():
+            if (files[name].bytes, files[name].type) != (sum(k.itemsize for k in kinds) * n_rows, kinds[0].str):
+                raise ValueError
+        return cls(tuple(variables), n_rows, decisions, files, made_of)
+
+
+def _digest(fields: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _file_of(variable: Column) -> str:
+    """Return the file that holds the columns of a variable's type, one after the other."""
+    return NUMBERS if variable.is_continuous else f"codes-{variable.dtype.itemsize}.bin"
+
+
+def _needed_files(variables: Iterable[Column]) -> dict[str, list[np.dtype[Any]]]:
+    """Return the files that hold such columns, with the types of the columns in each."""
+    found: dict[str, list[np.dtype[Any]]] = {}
+    for variable in variables:
+        found.setdefault(_file_of(variable), []).append(np.dtype(variable.dtype))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
 
 
 class Writer:
@@ -75,7 +169,7 @@ class Writer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files: dict[str, dict[str, Any]] = {}
+        self._files: dict[str, tuple[str, list[int], Checksum]] = {}
         self._thread = ThreadPoolExecutor(1)
         self._written: Future[None] | None = None
 
@@ -108,189 +202,187 @@ class Writer:
             self._written.result()
 
     def _append(self, name: str, array: npt.NDArray[Any]) -> None:
-        path = self._folder / name
         data = np.ascontiguousarray(array).view(np.uint8).data
-        entry = self._files.setdefault(name, {"bytes": 0, "crc32": 0, "type": array.dtype.str})
-        with path.open("ab") as file:
-            for begin in range(0, len(data), PIECE):
-                piece = data[begin : begin + PIECE]
-                file.write(piece)
-                entry["crc32"] = zlib.crc32(piece, entry["crc32"])
-        entry["bytes"] += len(data)
+        _, lengths, checksum = self._files.setdefault(name, (array.dtype.str, [], Checksum()))
+        with (self._folder / name).open("ab") as file:
+            file.write(data)
+        checksum.update(data)
+        lengths.append(len(data))
 
     def finish(
         self, variables: Sequence[Column], n_rows: int, decisions: Sequence[Decision], made_of: dict[str, Any]
     ) -> None:
         """Write the head, which makes the store complete."""
         self._wait()
-        head = {
-            "format": "fishernet store",
-            "version": VERSION,
-            "n_rows": n_rows,
-            "variables": [{"name": variable.name, **variable_fields(variable)} for variable in variables],
-            "decisions": [[d.name, d.why, list(d.overrule), d.left_out] for d in decisions],
-            "files": self._files,
-            "made_of": made_of,
-        }
-        with replacing_text(self._folder / HEAD) as text:
-            json.dump(head, text)
+        files = {name: Entry(sum(sizes), kind, crc.text()) for name, (kind, sizes, crc) in self._files.items()}
+        fields = Head(tuple(variables), n_rows, tuple(decisions), files, made_of).fields()
+        text = json.dumps({**fields, "digest": _digest(fields)})
+        (self._folder / HEAD).write_text(text, "utf-8")
 
 
-def opened(folder: Path) -> Stored:
-    """Open a store; raise FileFormatError when it is none, is damaged, or was written by another version."""
-    head = _head(folder)
-    files, n_rows = head["files"], head["n_rows"]
-    for name, entry in files.items():
-        path = folder / name
-        if not path.is_file() or path.stat().st_size != entry["bytes"]:
-            raise FileFormatError(path, "a file of the store is missing or cut off; delete the folder and read again")
-    variables = tuple(variable_from(item["name"], json.dumps(item)) for item in head["variables"])
-    held = {name: _mapped(folder / name, entry) for name, entry in files.items()}
-    counts = dict.fromkeys(held, 0)
+@contextmanager
+def new_store(folder: Path | None, needed: Callable[[Path], int | None] = lambda _: None) -> Iterator[NewStore]:
+    """Give what a store is written by; when that is finished, its files are put into the folder, or a temporary one.
+
+    Parameters
+    ----------
+    folder : Path or None
+        None means a temporary one, which goes with the last that opened it.
+    needed : function
+        From the work folder to about how many bytes the store will take, for the message of a full disk.
+    """
+    lease = Lease.on_new_folder() if folder is None else None
+    target = folder or lease.folder  # type: ignore[union-attr]
+    with work_folder(target) as work, telling_need(target, lambda: needed(work)):
+        with Writer(work) as writer:
+            yield (made := NewStore(target, work, writer, lease))
+        _put_into_place(work, target)
+        made._opened = opened(target)
+
+
+@dataclass
+class NewStore:
+    """A store while it is made: where it will lie, the work folder, what writes it there, and then what it holds."""
+
+    folder: Path
+    work: Path
+    writer: Writer
+    lease: Lease | None
+    _opened: Stored | None = None
+
+    @property
+    def opened(self) -> Stored:
+        """What the store holds, once it is in its place."""
+        assert self._opened is not None
+        return self._opened
+
+
+def _put_into_place(work: Path, folder: Path) -> None:
+    """Move the files of a store into its folder, in place of what lies there; the head goes first and comes last."""
+    new = {path.name for path in work.iterdir() if path.is_file() and path.name.endswith(".bin")}
+    with locked(folder, LOCK, alone=True):
+        (folder / HEAD).unlink(missing_ok=True)
+        for path in folder.iterdir():
+            if OURS.fullmatch(path.name) and path.name.endswith(".bin") and path.name not in new:
+                path.unlink(missing_ok=True)
+        for name in sorted(new):
+            (work / name).replace(folder / name)
+        (work / HEAD).replace(folder / HEAD)
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a store holds.
+
+    Attributes
+    ----------
+    head : Head
+    columns
+        As of a `Table`; mapped files.
+    numbers : (number of continuous columns, n_rows) float64
+        Those of the columns that are continuous, in one piece.
+    weights : (n_rows,) array, or None
+    folder : Path or None
+        Where it lies; None in memory.
+    identity : str
+        Of the store (`Head.identity`); empty in memory.
+    lease : Lease or None
+        What keeps a temporary store.
+    """
+
+    head: Head
+    columns: tuple[npt.NDArray[Any], ...]
+    numbers: npt.NDArray[np.float64]
+    weights: npt.NDArray[Any] | None
+    folder: Path | None = None
+    identity: str = ""
+    lease: Lease | None = None
+
+
+def opened(folder: Path, identity: str | None = None) -> Stored:
+    """Open a store and look at all of it, unless this process has before.
+
+    Raises
+    ------
+    FileFormatError
+        When the folder holds no store, a damaged one, or one of another version or identity than was asked for.
+    """
+    lease = Lease.of(folder)
+    with ExitStack() as files:
+        with locked(folder, LOCK, alone=False):
+            head = Head.read(folder)
+            refuse_other(folder, head, identity)
+            held = {name: files.enter_context(_file(folder / name)) for name in head.files}
+        arrays = {name: _mapped(folder / name, held[name], entry) for name, entry in head.files.items()}
+    counts = dict.fromkeys(arrays, 0)
     columns = []
-    for variable in variables:
+    for variable in head.variables:
         name = _file_of(variable)
-        columns.append(held[name][counts[name] * n_rows : (counts[name] + 1) * n_rows])
+        columns.append(arrays[name][counts[name] * head.n_rows : (counts[name] + 1) * head.n_rows])
         counts[name] += 1
-    numbers = held[NUMBERS].reshape(counts[NUMBERS], n_rows) if NUMBERS in held else np.zeros((0, n_rows))
-    weights = held.get(WEIGHTS)
-    decisions = tuple(Decision(name, why, tuple(words), out) for name, why, words, out in head["decisions"])
-    return Stored(variables, tuple(columns), numbers, weights, n_rows, decisions, head["made_of"])
+    numbers = np.zeros((0, head.n_rows))
+    if NUMBERS in arrays:
+        numbers = arrays[NUMBERS].reshape(counts[NUMBERS], head.n_rows)
+    return Stored(head, tuple(columns), numbers, arrays.get(WEIGHTS), folder, head.identity, lease)
+
+
+def refuse_other(folder: Path, head: Head, identity: str | None) -> None:
+    """Raise FileFormatError when the store in a folder is not the one of an identity."""
+    if identity not in (None, head.identity):
+        raise FileFormatError(folder, "the store was made anew and holds other rows than the stream; scan it again")
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[Any]:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        told = f"a file of the store is missing or cannot be read ({error.strerror}); {ANEW}"
+        raise FileFormatError(path, told) from None
+    with file:
+        yield file
+
+
+def _mapped(path: Path, file: Any, entry: Entry) -> npt.NDArray[Any]:
+    kind = np.dtype(entry.type)
+    if os.fstat(file.fileno()).st_size != entry.bytes:
+        raise FileFormatError(path, f"a file of the store is cut off or too long; {ANEW}")
+    _check(path, file, entry, anew=False)
+    if not entry.bytes:
+        return np.zeros(0, dtype=kind)
+    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), kind)
+
+
+def _check(path: Path, file: Any, entry: Entry, *, anew: bool) -> None:
+    try:
+        found = checksum_of(file, anew=anew)
+    except OSError as error:
+        raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from None
+    if found != entry.checksum:
+        raise FileFormatError(path, f"the file is damaged (its checksum is wrong); {ANEW}")
+
+
+def verify(folder: Path, identity: str) -> None:
+    """Raise FileFormatError when the store is not the one of an identity, or one of its files not as it was written."""
+    head = Head.read(folder)
+    refuse_other(folder, head, identity)
+    for name, entry in head.files.items():
+        with _file(folder / name) as file:
+            _check(folder / name, file, entry, anew=True)
+    verify_derived(folder, identity)
+
+
+def holds(folder: Path, identity: str) -> bool:
+    """Whether a folder holds the store of an identity."""
+    try:
+        return Head.read(folder).identity == identity
+    except FileFormatError:
+        return False
 
 
 def made_of(folder: Path) -> dict[str, Any] | None:
     """Return what the store in a folder was made of; None where there is none that is complete."""
-    if not (folder / HEAD).exists():
-        return None
-    found: dict[str, Any] = _head(folder)["made_of"]
-    return found
-
-
-def verify(folder: Path) -> None:
-    """Raise FileFormatError when a file of a store has not the checksum that it was written with."""
-    for name, entry in _head(folder)["files"].items():
-        found = 0
-        try:
-            with (folder / name).open("rb") as file:
-                while piece := file.read(PIECE):
-                    found = zlib.crc32(piece, found)
-        except OSError as error:
-            raise FileFormatError(folder / name, f"the file cannot be read ({error.strerror})") from None
-        if found != entry["crc32"]:
-            raise FileFormatError(folder / name, "the file's checksum is wrong: delete the folder and read again")
-
-
-def _head(folder: Path) -> dict[str, Any]:
-    path = folder / HEAD
-    try:
-        head = json.loads(path.read_text("utf-8"))
-        known = head["format"] == "fishernet store" and head.keys() >= FIELDS and isinstance(head["files"], dict)
-    except (OSError, ValueError, KeyError, TypeError):
-        known, head = False, {}
-    if not known:
-        raise FileFormatError(
-            path, "the folder holds no encoded store, or a damaged one; delete the folder and read again"
-        )
-    if head["version"] != VERSION:
-        raise FileFormatError(path, f"the store has version {head['version']}, and this library reads {VERSION}")
-    return dict(head)
-
-
-def _file_of(variable: Column) -> str:
-    """Return the file that holds the columns of a variable's type, one after the other."""
-    return NUMBERS if variable.is_continuous else f"codes-{variable.dtype.itemsize}.bin"
-
-
-def _mapped(path: Path, entry: dict[str, Any]) -> npt.NDArray[Any]:
-    kind = np.dtype(entry["type"])
-    if not entry["bytes"]:
-        return np.zeros(0, dtype=kind)
-    with path.open("rb") as file:
-        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), kind)
-
-
-def pack(columns: _core.Columns, folder: Path) -> None:
-    """Give the core's columns the form that it counts fastest from files of the store, making these when they lack.
-
-    Raises
-    ------
-    FishernetError
-        When the disk is full, with what is needed.
-    """
-    sizes = [8 * columns.packed_words[0], 4 * columns.packed_words[1]]
-    paths = [folder / name for name in PACKED]
-    filled = all(path.is_file() and path.stat().st_size == size for path, size in zip(paths, sizes, strict=True))
-    new = paths if filled else [path.with_suffix(".new") for path in paths]
-    with telling_need(folder, lambda: sum(sizes)):
-        maps = [_room(path, size, filled) for path, size in zip(new, sizes, strict=True)]
-    planes, masks = (np.frombuffer(room, kind) for room, kind in zip(maps, (np.uint64, np.uint32), strict=True))
-    columns.pack_into(planes, masks, filled)
-    if not filled:
-        for path, target in zip(new, paths, strict=True):
-            path.replace(target)
-
-
-def _room(path: Path, size: int, filled: bool) -> mmap.mmap | bytearray:
-    """Map a file of so many bytes, all of which the disk has: what is written later cannot fail."""
-    if not size:
-        path.touch()
-        return bytearray()
-    with path.open("r+b" if filled else "w+b") as file:
-        if not filled and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, size)
-        elif not filled:
-            file.truncate(size)
-        return mmap.mmap(file.fileno(), size)
-
-
-@contextmanager
-def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[None]:
-    """Turn the error of a full disk into one that says what is needed, in bytes, where that is known."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise FileFormatError(folder, f"the encoded copy cannot be written ({error.strerror})") from None
-        size = needed()
-        room = "" if size is None else f"; about {size / 2**30:,.2f} GiB are needed there"
-        raise FishernetError(
-            f"the disk of {str(folder)!r} is full{room}; cache= or TMPDIR names a folder on another disk",
-            parameter="cache",
-        ) from None
-
-
-def checked_folder(folder: str | os.PathLike[str]) -> Path:
-    """Return a folder that is new, is empty or holds a store; raise FishernetError for any other."""
-    path = check.path(folder)
-    if path.exists() and not path.is_dir():
-        raise FishernetError(f"cache must be a folder, and {str(path)!r} is a file", parameter="cache")
-    if path.is_dir() and any(path.iterdir()) and made_of(path) is None:
-        raise FishernetError(
-            f"the folder {str(path)!r} holds other things; cache takes one of its own", parameter="cache"
-        )
-    return path
-
-
-def temporary_name() -> Path:
-    """Return a folder for a store that goes with its stream; it is not made yet."""
-    return Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside another one, which takes its place when all went well, and vanishes when not."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder.parent))
-    except OSError as error:
-        raise FishernetError(
-            f"the folder {str(folder)!r} cannot be made ({error.strerror})", parameter="cache"
-        ) from None
-    try:
-        yield new
-        if folder.exists():
-            shutil.rmtree(folder)
-        new.replace(folder)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    return Head.read(folder).made_of if (folder / HEAD).exists() else None

@@ -7,8 +7,6 @@ are the same to the last bit; only pages that are being read take memory.
 from __future__ import annotations
 
 import os
-import shutil
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,17 +23,10 @@ from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
 from fishernet.data.encoding.encode import discretized
 from fishernet.data.encoding.recode import recode
 from fishernet.data.options import Bins, Options
-from fishernet.data.streams.store import (
-    Stored,
-    Writer,
-    checked_folder,
-    new_folder,
-    opened,
-    pack,
-    telling_need,
-    temporary_name,
-    verify,
-)
+from fishernet.data.statistics.counting import native_columns
+from fishernet.data.streams.folders import checked_folder
+from fishernet.data.streams.packing import pack
+from fishernet.data.streams.store import Head, Stored, holds, new_store, opened, verify
 from fishernet.data.table import Rows, Table
 from fishernet.data.variable import Column, checked_variables
 
@@ -68,11 +59,9 @@ class Stream(Table):
     True
     """
 
-    __slots__ = ("_folder", "_is_in_memory", "_packs")
+    __slots__ = ("_stored",)
 
-    _folder: Path | None
-    _packs: Path | None  # where the form lies that the core counts fastest
-    _is_in_memory: bool
+    _stored: Stored | None  # None of a part that looks at the store of another stream
 
     @classmethod
     def adopt(
@@ -88,27 +77,21 @@ class Stream(Table):
         if plain.n_rows < PACKED_ON_DISK:
             return plain  # type: ignore[return-value]
         stream = cls._of_table(plain)
-        stream._folder, stream._packs, stream._is_in_memory = None, None, False
+        stream._stored = None
         return stream
 
     @classmethod
-    def _of_stored(cls, stored: Stored, folder: Path | None) -> Self:
-        """Make the stream of what lies in a store; without a folder, in memory."""
-        stream = cls._of_table(
-            Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
-        )
-        stream._decisions = stored.decisions
-        stream._numbers = stored.numbers
-        stream._folder, stream._packs, stream._is_in_memory = folder, folder, folder is None
+    def of_stored(cls, stored: Stored) -> Self:
+        """Make the stream of what lies in a store, or in memory."""
+        head = stored.head
+        stream = cls._of_table(Table.adopt(head.variables, stored.columns, weights=stored.weights, n_rows=head.n_rows))
+        stream._decisions, stream._numbers, stream._stored = head.decisions, stored.numbers, stored
         return stream
 
     @classmethod
-    def _of_folder(cls, folder: Path, *, temporary: bool = False) -> Self:
-        """Make the stream of the store in a folder; a temporary one goes with the stream."""
-        stream = cls._of_stored(opened(folder), folder)
-        if temporary:
-            weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
-        return stream
+    def _of_folder(cls, folder: Path, identity: str) -> Self:
+        """Make the stream of the store in a folder, which must be the one of this identity."""
+        return cls.of_stored(opened(folder, identity))
 
     @classmethod
     def _of_table(cls, plain: Table) -> Self:
@@ -124,40 +107,39 @@ class Stream(Table):
         columns: Iterable[tuple[Column, Iterable[npt.NDArray[Any]]]],
         weights: Iterable[npt.NDArray[Any]] | None,
         n_rows: int,
+        folder: Path | None = None,
+        head: Head | None = None,
     ) -> Self:
-        """Make a stream with a temporary store of columns that come in blocks."""
-        folder = temporary_name()
+        """Make a stream of columns that come in blocks, with a temporary store, or as a copy of one in a folder."""
         variables = []
-        with new_folder(folder) as new, telling_need(new, lambda: None), Writer(new) as writer:
+        with new_store(folder) as made:
             for variable, blocks in columns:
                 variables.append(variable)
-                writer.column(variable, blocks, n_rows)
+                made.writer.column(variable, blocks, n_rows)
             for block in () if weights is None else weights:
-                writer.weights(block)
-            writer.finish(variables, n_rows, (), {})
-        return cls._of_folder(folder, temporary=True)
+                made.writer.weights(block)
+            made.writer.finish(variables, n_rows, head.decisions if head else (), head.made_of if head else {})
+        return cls.of_stored(made.opened)
 
     @property
     def folder(self) -> Path | None:
         """Where the encoded store lies; None in memory."""
-        return self._folder
+        return None if self._stored is None else self._stored.folder
 
     @property
     def native(self) -> _core.Columns:
         """The columns as the core counts them; of many rows, the form that it counts fastest is kept in the store."""
-        if self._native is None:
-            columns = super().native
-            if self._n_rows >= PACKED_ON_DISK and self._weights is None and (folder := self._packing_folder()):
-                pack(columns, folder)
-        return super().native
+        if self._native is None:  # two threads may both make them; neither sees those of the other half made
+            columns = native_columns(self._variables, self._columns, self._n_rows, self.weights_in_units[0])
+            if self._n_rows >= PACKED_ON_DISK and self._weights is None and not self._is_in_memory:
+                folder, identity = (None, "") if self._stored is None else (self.folder, self._stored.identity)
+                pack(columns, folder, identity, lambda: folder is not None and holds(folder, identity))
+            self._native = columns
+        return self._native
 
-    def _packing_folder(self) -> Path | None:
-        """Return where files beside the store may lie: its folder, or a temporary one of a part; None in memory."""
-        if self._packs is None and not self._is_in_memory:
-            self._packs = temporary_name()
-            self._packs.mkdir()
-            weakref.finalize(self, shutil.rmtree, self._packs, ignore_errors=True)
-        return self._packs
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._stored is not None and self._stored.folder is None
 
     @overload
     def __getitem__(self, rows: str) -> npt.NDArray[Any]: ...
@@ -202,8 +184,7 @@ class Stream(Table):
         return self._written(cut, self._own_weights(), self._n_rows)
 
     def _own_weights(self) -> Iterator[npt.NDArray[Any]] | None:
-        weights = self._weights
-        return None if weights is None else (weights[at] for at in row_blocks(self._n_rows))
+        return None if self._weights is None else _blocks(self._weights)
 
     def _is_short(self, n_rows: int, variables: Sequence[Column]) -> bool:
         """Whether a copy of so many rows may lie in memory."""
@@ -238,26 +219,35 @@ class Stream(Table):
             When the folder holds other things, or the disk is full.
         """
         target = checked_folder(folder)
-        if self._folder is None:
+        if self._stored is None or self._stored.folder is None:
             raise FishernetError("the stream is in memory; scan the source with cache=folder", parameter="cache")
-        files = [path for path in self._folder.iterdir() if path.suffix != ".new"]
-        with new_folder(target) as new, telling_need(new, lambda: sum(path.stat().st_size for path in files)):
-            for path in files:
-                shutil.copyfile(path, new / path.name)
-        return type(self)._of_folder(target)
+        columns = zip(self._variables, map(_blocks, self._columns), strict=True)
+        return self._written(columns, self._own_weights(), self._n_rows, target, self._stored.head)
 
     def verify(self) -> None:
-        """Read all files of the store and raise FileFormatError where one is not as it was written."""
-        if self._folder is not None:
-            verify(self._folder)
+        """Read all files of the store and raise FileFormatError where one is not as it was written for this stream."""
+        if self._stored is not None and self._stored.folder is not None:
+            verify(self._stored.folder, self._stored.identity)
 
     def __repr__(self) -> str:
         return super().__repr__().replace("Table", "Stream", 1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._folder is None:
+        if self._stored is None or self._stored.folder is None:
             return super().__reduce__()
-        return type(self)._of_folder, (self._folder,)
+        return type(self)._of_folder, (self._stored.folder, self._stored.identity)
+
+    def __copy__(self) -> Self:
+        """Return the stream itself, which never changes."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the stream itself, which never changes."""
+        return self
+
+
+def _blocks(column: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    return (column[at] for at in row_blocks(len(column)))
 
 
 def _row_bytes(variables: Sequence[Column], *, weighted: bool) -> int:
