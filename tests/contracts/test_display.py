@@ -81,7 +81,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "FullTable": lambda: NET.conditionals[1],
     "Split": lambda: fn.models.Split(0, tuple(range(3000)), tuple(range(3000))),
     "HiddenMarkovModel": lambda: HMM,
-    "ExpectedCounts": lambda: HMM.expected_counts(STRINGS),
+    "HmmCounts": lambda: HMM.expected_counts(STRINGS),
     "Alphabet": lambda: fn.models.Alphabet(range(3000)),
     "Alignment": lambda: fn.models.Alignment(["one"] * 99, ["AC-T"] * 99),
     "NamedTree": lambda: fn.models.NamedTree((-1, *([0] * 999)), ("", *map(str, range(999))), (None,) * 1000),

@@ -26,6 +26,7 @@ from tests.fuzz.case import Case
 SEAMS = {
     *("Conditional", "Grouped", "Score", "PenalizedLikelihood", "Kernel", "LogKernel", "FeatureKernel", "Source"),
     *("Scorer", "Search", "IndependenceTest", "Families", "LocalScores", "Statistic", "Rules", "ExpectedCounts"),
+    *("Graph", "Links", "Model", "LikelihoodModel", "HmmCounts"),
     *("Bound", "CrossValidation", "Likelihood", "Quality", "ContingencyResult", "PermutationResult", "TestResult"),
     *("Diagnosis", "Estimate", "BlanketsFound", "EdgeStrengths", "EmResult", "InputsFound", "SearchResult", "Step"),
     "Clusters",

@@ -147,7 +147,7 @@ def test_titles_axes_and_legends_are_in_a_font_that_has_the_letters(monkeypatch:
     monkeypatch.setattr("fishernet.plot.texts.fonts", lambda: (own, ("DejaVu Serif", frozenset(map(ord, greek)))))
     net = fn.learn.bayesian_network({"ηλικία": ["άνδρας", "b"] * 20, "x": ["c", "d"] * 20})
     kernel, table = fn.kernels.FisherKernel(net), net.sample(30, seed=1)
-    rows = fn.plot.rows(kernel, table, colour="ηλικία", ax=Figure().add_subplot())
+    rows = fn.plot.row_map(kernel, table, colour="ηλικία", ax=Figure().add_subplot())
     bars = fn.plot.marginals(net, given={"ηλικία": "άνδρας"}, ax=Figure().add_subplot())
     legend: Any = rows.get_legend()
     texts = [legend.get_title(), *legend.get_texts(), bars.xaxis.label, *bars.get_yticklabels(), *bars.texts]

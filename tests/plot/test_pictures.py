@@ -38,14 +38,14 @@ PICTURES: dict[str, Callable[..., Axes]] = {
     "conditional": lambda **a: fn.plot.conditional(ASIA, "dysp", **a),
     "marginals": lambda **a: fn.plot.marginals(ASIA, given={"xray": "yes"}, most=4, **a),
     "gram": lambda **a: fn.plot.gram(KERNEL, ROWS[:30], **a),
-    "rows": lambda **a: fn.plot.rows(KERNEL, ROWS, colour="smoke", chosen=[0, 5], **a),
+    "rows": lambda **a: fn.plot.row_map(KERNEL, ROWS, colour="smoke", chosen=[0, 5], **a),
     "drift": lambda **a: fn.plot.drift(DRIFT, **a),
     "drift by configuration": lambda **a: fn.plot.drift(DRIFT, by="configuration", **a),
     "roc": lambda **a: fn.plot.roc(TRUTH, SAID, states=["yes", "no"], **a),
     "calibration": lambda **a: fn.plot.calibration(TRUTH, SAID, states=["yes", "no"], **a),
     "log_probability": lambda **a: fn.plot.log_probability(ASIA, ROWS, **a),
     "search": lambda **a: fn.plot.search(SEARCHED, **a),
-    "em": lambda **a: fn.plot.em(EM, **a),
+    "em": lambda **a: fn.plot.em_progress(EM, **a),
     "chains": lambda **a: fn.plot.chains(CHAINS, **a),
 }
 EACH = pytest.mark.parametrize("name", PICTURES)
@@ -176,7 +176,7 @@ def test_kernel_components_are_those_of_scikit_learn() -> None:
     from sklearn.decomposition import KernelPCA
 
     rows = ROWS[:80]
-    ax = fn.plot.rows(KERNEL, rows, projection="pca", chosen=range(80), ax=somewhere())
+    ax = fn.plot.row_map(KERNEL, rows, projection="pca", chosen=range(80), ax=somewhere())
     ours = np.asarray(ax.collections[-1].get_offsets())
     theirs = KernelPCA(2, kernel="precomputed").fit_transform(KERNEL(rows))
     close(np.abs(ours), np.abs(theirs), atol=1e-6)
@@ -192,7 +192,7 @@ def test_classical_scaling_keeps_distances_of_the_plane() -> None:
 
     angles = np.linspace(0, 2 * np.pi, 40)[:-1]
     circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    ax = fn.plot.rows(Plain(), circle, projection="mds", chosen=range(39), ax=somewhere())
+    ax = fn.plot.row_map(Plain(), circle, projection="mds", chosen=range(39), ax=somewhere())
     placed = np.asarray(ax.collections[-1].get_offsets())
     apart = np.linalg.norm(placed[:, None] - placed, axis=2)
     close(apart, np.linalg.norm(circle[:, None] - circle, axis=2), atol=1e-9)
@@ -295,7 +295,7 @@ def test_the_learning_curve_begins_at_the_score_of_the_start() -> None:
 
 
 def test_em_and_chains_show_their_results() -> None:
-    ax = fn.plot.em(EM, ax=somewhere())
+    ax = fn.plot.em_progress(EM, ax=somewhere())
     close(ax.lines[0].get_ydata(), EM.trace)
     close(ax.lines[1].get_ydata(), sorted(EM.restarts)[:-1])
     ax = fn.plot.chains(CHAINS, "dysp", ax=somewhere())
@@ -323,7 +323,7 @@ def test_names_with_markup_are_plain_text_in_every_picture(tmp_path: Path) -> No
         lambda: fn.plot.graph(net, strengths="mutual-information", target=odd[1]),
         lambda: fn.plot.conditional(net, odd[1]),
         lambda: fn.plot.marginals(net, given={odd[0]: "$1$"}),
-        lambda: fn.plot.rows(kernel, table, colour=odd[0]),
+        lambda: fn.plot.row_map(kernel, table, colour=odd[0]),
         lambda: fn.plot.log_probability(net, table),
         lambda: fn.plot.change(changed, by="configuration"),
         lambda: fn.plot.gram(kernel, table),
@@ -341,7 +341,7 @@ def test_names_with_markup_are_plain_text_in_every_picture(tmp_path: Path) -> No
 
 def test_a_dark_theme_makes_dark_files_and_unwritable_ones_are_refused(tmp_path: Path) -> None:
     with fn.plot.theme("dark"):
-        ax = fn.plot.em(EM)
+        ax = fn.plot.em_progress(EM)
     figure = ax.get_figure(root=True)
     assert figure is not None
     assert to_hex(figure.get_facecolor()).upper() == DARK.background

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
+from fishernet.plot.tooltips import check_picture_path
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
@@ -43,7 +44,7 @@ def test_other_endings_are_refused_and_nothing_is_left_behind(tmp_path: Path) ->
     with pytest.raises(fn.FileFormatError, match="cannot be written"):
         fn.plot.write_graph(net, tmp_path / "nowhere" / "x.svg")
     assert list(tmp_path.iterdir()) == []
-    fn.plot.check_output("fine.PNG")
+    check_picture_path("fine.PNG")
 
 
 def test_without_matplotlib_a_sentence_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +53,7 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(tmp_path: Path, monkey
     for draw in (
         lambda: fn.plot.write_graph(fn.datasets.load("asia"), tmp_path / "x.svg"),
         lambda: fn.plot.graph(fn.datasets.load("asia")),
-        lambda: fn.plot.check_output("x.png"),
+        lambda: check_picture_path("x.png"),
         lambda: fn.plot.theme("dark").__enter__(),
     ):
         with pytest.raises(fn.FishernetError, match=r'pip install "fishernet\[plot\]"'):

@@ -30,7 +30,8 @@ from fishernet.cli.terminal import (
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
 from fishernet.data import Table
 from fishernet.data.pooling import pooled, repeated
-from fishernet.plot import check_output, write_change
+from fishernet.plot import write_change
+from fishernet.plot.tooltips import check_picture_path
 
 
 @click.command(short_help="Say whether, where and how two tables differ.")
@@ -73,7 +74,7 @@ def compare(
     """  # noqa: D301
     check.integer(top, "top", least=0)
     if plot is not None:
-        check_output(plot)
+        check_picture_path(plot)
         check_folder(plot)
     reading = Reading.out_of(options)
     with progress_bar() as progress:

@@ -29,7 +29,8 @@ from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.structures import SEARCHES
-from fishernet.plot import check_output, write_graph
+from fishernet.plot import write_graph
+from fishernet.plot.tooltips import check_picture_path
 from fishernet.scores import SCORES
 
 
@@ -177,7 +178,7 @@ def learn(
     if output is not None:
         check_model_output(output, learner.endings)
     if plot is not None:
-        check_output(plot)
+        check_picture_path(plot)
         check_folder(plot)
     check_folder(given.get("checkpoint"))
     watch = Stopwatch()

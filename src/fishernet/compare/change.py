@@ -183,7 +183,7 @@ class ChangeResult(Framed):
 def explain_change(
     before: Any,
     after: Any,
-    net: BayesianNetwork | Dag | None = None,
+    net: Graph | HasGraph | None = None,
     *,
     graphs: int = 10,
     permutations: int = 999,

@@ -33,7 +33,7 @@ from fishernet.models import MarkovChain
 from fishernet.models.sequences.alphabet import Alphabet, Strings, evenly
 from fishernet.models.sequences.ambiguous_steps import known_steps
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
-from fishernet.models.sequences.hmm_counts import ExpectedCounts, summed_counts
+from fishernet.models.sequences.hmm_counts import HmmCounts, summed_counts
 from fishernet.models.sequences.markov_chain import table_shape
 
 MOST_STEPS = 200  # of EM where a chain is fitted to strings with letters that are not known
@@ -162,7 +162,7 @@ class BaumWelch:
         """The number of symbols; the end of a string counts as one."""
         return len(self.strings.codes) + len(self.strings)
 
-    def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
+    def expected(self, model: HiddenMarkovModel) -> tuple[float, HmmCounts]:
         """Return the log-likelihood, and the expected counts summed over the strings."""
         counts = summed_counts(model.native_for(self.strings), model.parameters, self.strings)
         return float(counts.log_prob.sum()), counts
@@ -171,7 +171,7 @@ class BaumWelch:
         """Return what the prior adds, over all parameters."""
         return log_prior(model.parameters.by_name().values(), self.smoothing)
 
-    def maximized(self, model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
+    def maximized(self, model: HiddenMarkovModel, counts: HmmCounts) -> HiddenMarkovModel:
         """Return the model that maximizes the expected log-likelihood of summed counts."""
         smoothing = self.smoothing
         emission = shares(counts.emission[0], model.parameters.by_name()["emission"], smoothing)

@@ -22,7 +22,7 @@ from fishernet.models.markov_network import MarkovNetwork
 from fishernet.models.model import LikelihoodModel, Model
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
-from fishernet.models.sequences.hmm_counts import ExpectedCounts
+from fishernet.models.sequences.hmm_counts import HmmCounts
 from fishernet.models.sequences.markov_chain import MarkovChain
 from fishernet.models.sequences.pair_hmm import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 from fishernet.models.sequences.profile import Alignment, profile_hmm
@@ -36,7 +36,6 @@ __all__ = [
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
-    "ExpectedCounts",
     "FullTable",
     "Gaussian",
     "GaussianMarkovNetwork",
@@ -44,6 +43,7 @@ __all__ = [
     "Grouped",
     "HiddenMarkovModel",
     "HiddenTree",
+    "HmmCounts",
     "LikelihoodModel",
     "LinearGaussian",
     "MarkovChain",

@@ -7,9 +7,9 @@ imported when something is drawn: ``pip install "fishernet[plot]"`` brings it al
 """
 
 from fishernet.plot.changes import change, write_change
-from fishernet.plot.chosen_rows import rows, selection
+from fishernet.plot.chosen_rows import row_map, selection
 from fishernet.plot.classifiers import calibration, roc
-from fishernet.plot.courses import chains, em, search
+from fishernet.plot.courses import chains, em_progress, search
 from fishernet.plot.differences import difference
 from fishernet.plot.distances import distance_by_k
 from fishernet.plot.drawing import graph, write_graph
@@ -19,25 +19,24 @@ from fishernet.plot.odd_rows import log_probability
 from fishernet.plot.probabilities import conditional, marginals
 from fishernet.plot.shares import drift
 from fishernet.plot.style import theme
-from fishernet.plot.tooltips import check_output, write
+from fishernet.plot.tooltips import write
 
 __all__ = [
     "calibration",
     "chains",
     "change",
-    "check_output",
     "clusters",
     "conditional",
     "difference",
     "distance_by_k",
     "drift",
-    "em",
+    "em_progress",
     "gram",
     "graph",
     "log_probability",
     "marginals",
     "roc",
-    "rows",
+    "row_map",
     "search",
     "selection",
     "theme",

@@ -15,7 +15,7 @@ from fishernet.compare import ChangeResult, ConfigurationChange, VariableChange
 from fishernet.data.encoding.labels import as_text
 from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, label, labels, name_ticks, text_sizes, under
-from fishernet.plot.tooltips import check_output, entitle, save
+from fishernet.plot.tooltips import check_picture_path, entitle, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ def write_change(
     ...     path.stat().st_size > 0
     True
     """
-    check_output(path)
+    check_picture_path(path)
     from matplotlib.figure import Figure
 
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")

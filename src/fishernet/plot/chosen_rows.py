@@ -38,7 +38,7 @@ NUMBERS = "cividis"  # the same for the colour-blind
 Projection = Literal["ranks", "mds", "pca"]
 
 
-def rows(
+def row_map(
     kernel: Kernel,
     data: Any,
     *,
@@ -94,7 +94,7 @@ def rows(
     >>> import fishernet as fn
     >>> from matplotlib.figure import Figure
     >>> asia = fn.datasets.load("asia")
-    >>> axes = fn.plot.rows(
+    >>> axes = fn.plot.row_map(
     ...     fn.kernels.FisherKernel(asia), asia.sample(300, seed=1), colour="smoke", ax=Figure().add_subplot()
     ... )
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
@@ -149,7 +149,7 @@ def selection(
     kernel : Kernel, optional
         In place of the kernel that rows were chosen by; needed where there is none.
     projection : {"ranks", "mds", "pca"}
-        As for `fishernet.plot.rows`.
+        As for `fishernet.plot.row_map`.
     n_rows : int
         How many of the other rows are drawn; of more, a sample.
     seed : None, int or numpy.random.Generator

@@ -116,7 +116,7 @@ def _mark_steps(ax: Axes, found: SearchResult) -> None:
         )
 
 
-def em(found: EmResult[Any], *, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
+def em_progress(found: EmResult[Any], *, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
     """Draw how expectation and maximization converged: the objective of the model after each step, in nats.
 
     Marks at the right are where other restarts ended.
@@ -147,7 +147,7 @@ def em(found: EmResult[Any], *, ax: Axes | None = None, font_size: float = 9.0) 
     >>> import fishernet as fn
     >>> from matplotlib.figure import Figure
     >>> found = fn.learn.baum_welch(["abba", "ab", "b", "aab"], n_states=2, restarts=3, seed=1)
-    >>> axes = fn.plot.em(found, ax=Figure().add_subplot())
+    >>> axes = fn.plot.em_progress(found, ax=Figure().add_subplot())
     >>> len(axes.lines[0].get_ydata()) == len(found.trace)
     True
     """

@@ -17,7 +17,7 @@ from fishernet.plot.looks import Asked, above, edge_strengths_in, look_of, measu
 from fishernet.plot.picture import LEAST_POINTS, Look, Picture, inches_of
 from fishernet.plot.shapes import Drawable
 from fishernet.plot.style import has_matplotlib, require_matplotlib
-from fishernet.plot.tooltips import LOOK, as_svg, check_output, save
+from fishernet.plot.tooltips import LOOK, as_svg, check_picture_path, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -200,7 +200,7 @@ def write_graph(
     ...     path.stat().st_size > 0
     True
     """
-    check_output(path)
+    check_picture_path(path)
     shape, look = _shown(graph, strengths, threshold, target, groups)
     with _drawn(shape, look, labels, font_size) as figure:
         save(figure, Path(path))

@@ -37,7 +37,7 @@ def entitle(artist: Artist, titles: Sequence[str]) -> None:
     setattr(artist, TITLES, [title[:LONGEST_TITLE] for title in titles])
 
 
-def check_output(path: str | os.PathLike[str]) -> None:
+def check_picture_path(path: str | os.PathLike[str]) -> None:
     """Raise early when a drawing could not be written to a path.
 
     Raises
@@ -86,7 +86,7 @@ def write(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     ...     path.stat().st_size > 0
     True
     """
-    check_output(path)
+    check_picture_path(path)
     figure = _figure_of(picture)
     save(figure, Path(path))
 

@@ -27,7 +27,7 @@ from fishernet.models.sequences.alphabet import (
 )
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.hmm_counts import (
-    ExpectedCounts,
+    HmmCounts,
     Parameters,
     best_states,
     counts_of_each,
@@ -298,7 +298,7 @@ class HiddenMarkovModel(WithoutVariables):
         states = best_states(self.parameters, encoded)
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
 
-    def expected_counts(self, strings: Strings) -> ExpectedCounts:
+    def expected_counts(self, strings: Strings) -> HmmCounts:
         """Return how often the trajectories of each string are expected to use each parameter."""
         encoded = self.alphabet.encode(strings)
         return counts_of_each(self.native_for(encoded), self.parameters, encoded)

@@ -55,7 +55,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExpectedCounts(Brief):
+class HmmCounts(Brief):
     """Expected uses of the parameters, given each string.
 
     Attributes
@@ -77,14 +77,14 @@ class ExpectedCounts(Brief):
     final: Numbers | None
     log_prob: Numbers
 
-    def total(self) -> ExpectedCounts:
+    def total(self) -> HmmCounts:
         """Return the sums over the strings; the first axes stay, of length 1."""
         final = None if self.final is None else self.final.sum(axis=0, keepdims=True)
         sums = [part.sum(axis=0, keepdims=True) for part in (self.emission, self.transition, self.initial)]
-        return ExpectedCounts(sums[0], sums[1], sums[2], final, self.log_prob.sum(keepdims=True))
+        return HmmCounts(sums[0], sums[1], sums[2], final, self.log_prob.sum(keepdims=True))
 
 
-def summed_counts(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> ExpectedCounts:
+def summed_counts(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> HmmCounts:
     """Return the expected counts of many strings together; first axes have length 1, but that of `log_prob`."""
     width = sum(values.size for values in model.by_name().values())
     block = max(SUMMED, math.ceil(len(strings) * width / MOST_SUMMED))
@@ -93,7 +93,7 @@ def summed_counts(native: _core.HiddenMarkov, model: Parameters, strings: String
     return _counts(model, sums, logs)
 
 
-def counts_of_each(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> ExpectedCounts:
+def counts_of_each(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> HmmCounts:
     """Return the expected counts of each string."""
     return _counts(model, *_derivatives(native, model, strings, 1, transitions=True))
 
@@ -121,10 +121,10 @@ def scores(native: _core.HiddenMarkov, model: Parameters, strings: Strings, want
     return np.concatenate(parts, axis=1)
 
 
-def _counts(model: Parameters, blocks: dict[str, Numbers], logs: Numbers) -> ExpectedCounts:
+def _counts(model: Parameters, blocks: dict[str, Numbers], logs: Numbers) -> HmmCounts:
     parameters = model.by_name()
     found = {name: uses(values, parameters[name]) for name, values in blocks.items()}
-    return ExpectedCounts(found["emission"], found["transition"], found["initial"], found.get("final"), logs)
+    return HmmCounts(found["emission"], found["transition"], found["initial"], found.get("final"), logs)
 
 
 def uses(derivatives: Numbers, parameters: Numbers) -> Numbers:
