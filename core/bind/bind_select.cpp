@@ -62,7 +62,7 @@ Out<std::int64_t> halved(const BoundCells& cells, const In<double>& inverse_thet
                          std::int64_t parts) {
     const auto& rows = cells.rows;
     const CellKernel kernel{check_cell_values(rows, inverse_theta), check_cell_values(rows, inverse_group)};
-    const Halving how{parts, rounds, delta};
+    const Halving how{parts, rounds, delta, false};
     auto found = checked_order(order, rows.n_rows, how);
     {
         const nb::gil_scoped_release release;
@@ -75,7 +75,9 @@ template <class Kernel>
 Out<std::int64_t> halved_by(const Kernel& kernel, std::size_t n_rows, const In<std::int64_t>& order, const Halving& how,
                             const In<double>& draws) {
     auto found = checked_order(order, static_cast<std::int64_t>(n_rows), how);
-    if (draws.size() != static_cast<std::size_t>(how.rounds) * (order.size() / 2)) refuse("every pair needs its number");
+    const auto coins = how.exchanges ? static_cast<std::size_t>(how.parts) : 0;
+    if (draws.size() != static_cast<std::size_t>(how.rounds) * (order.size() / 2) + coins) refuse("every pair needs its number");
+    if (how.exchanges && how.rounds != 1) refuse("rows are exchanged in one round");
     {
         const nb::gil_scoped_release release;
         halve_rows(kernel, found, how, view(draws), check_signals);
@@ -86,16 +88,17 @@ Out<std::int64_t> halved_by(const Kernel& kernel, std::size_t n_rows, const In<s
 Points points_of(const In2<double>& values) { return {{values.data(), values.size()}, values.shape(1)}; }
 
 Out<std::int64_t> halved_by_matrix(const In2<double>& matrix, const In<std::int64_t>& order, std::int32_t rounds,
-                                   double delta, const In<double>& draws, std::int64_t parts) {
+                                   double delta, const In<double>& draws, std::int64_t parts, bool exchanges) {
     if (matrix.shape(0) != matrix.shape(1)) refuse("the matrix is not square");
     const MatrixKernel kernel{{matrix.data(), matrix.size()}, matrix.shape(0)};
-    return halved_by(kernel, kernel.n, order, {parts, rounds, delta}, draws);
+    return halved_by(kernel, kernel.n, order, {parts, rounds, delta, exchanges}, draws);
 }
 
 // By inner products of points, or with a bandwidth above 0 by the Gaussian kernel.
 Out<std::int64_t> halved_points(const In2<double>& points, double bandwidth, const In<std::int64_t>& order,
-                                std::int32_t rounds, double delta, const In<double>& draws, std::int64_t parts) {
-    const Halving how{parts, rounds, delta};
+                                std::int32_t rounds, double delta, const In<double>& draws, std::int64_t parts,
+                                bool exchanges) {
+    const Halving how{parts, rounds, delta, exchanges};
     if (bandwidth > 0) return halved_by(GaussianKernel{points_of(points), bandwidth}, points.shape(0), order, how, draws);
     return halved_by(InnerProduct{points_of(points)}, points.shape(0), order, how, draws);
 }
@@ -180,10 +183,11 @@ void bind_select(nb::module_& m) {
     m.def("halved", &halved, nb::arg("cells"), nb::arg("inverse_theta").noconvert(), nb::arg("inverse_group").noconvert(),
           nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("key"), nb::arg("parts") = 1);
     m.def("halved_by_matrix", &halved_by_matrix, nb::arg("matrix").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("rounds"), nb::arg("delta"), nb::arg("draws").noconvert(), nb::arg("parts") = 1);
+          nb::arg("rounds"), nb::arg("delta"), nb::arg("draws").noconvert(), nb::arg("parts") = 1,
+          nb::arg("exchanges") = false);
     m.def("halved_points", &halved_points, nb::arg("points").noconvert(), nb::arg("bandwidth"),
           nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("draws").noconvert(),
-          nb::arg("parts") = 1);
+          nb::arg("parts") = 1, nb::arg("exchanges") = false);
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());

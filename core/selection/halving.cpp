@@ -62,28 +62,28 @@ private:
     std::vector<double> cells_, groups_;  // of a group at its first cell
 };
 
-// x . y, in four sums, so that they can be added side by side.
+// x . y, in eight sums, so that they can be added side by side.
 double inner(const double* x, const double* y, std::size_t width) {
-    double sums[4] = {0, 0, 0, 0};
+    double sums[8] = {};
     std::size_t i = 0;
-    for (; i + 4 <= width; i += 4) {
-        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * y[i + lane];
+    for (; i + 8 <= width; i += 8) {
+        for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += x[i + lane] * y[i + lane];
     }
     for (; i < width; ++i) sums[0] += x[i] * y[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 double squared_distance(const double* x, const double* y, std::size_t width) {
-    double sums[4] = {0, 0, 0, 0};
+    double sums[8] = {};
     std::size_t i = 0;
-    for (; i + 4 <= width; i += 4) {
-        for (std::size_t lane = 0; lane < 4; ++lane) {
+    for (; i + 8 <= width; i += 8) {
+        for (std::size_t lane = 0; lane < 8; ++lane) {
             const double apart = x[i + lane] - y[i + lane];
             sums[lane] += apart * apart;
         }
     }
     for (; i < width; ++i) sums[0] += (x[i] - y[i]) * (x[i] - y[i]);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 double between(const MatrixKernel& kernel, std::int64_t x, std::int64_t y) {
@@ -93,6 +93,10 @@ double between(const MatrixKernel& kernel, std::int64_t x, std::int64_t y) {
 double between(const GaussianKernel& kernel, std::int64_t x, std::int64_t y) {
     const double squared = squared_distance(kernel.points.at(x), kernel.points.at(y), kernel.points.width);
     return std::exp(-squared / (2 * kernel.bandwidth * kernel.bandwidth));
+}
+
+double between(const InnerProduct& kernel, std::int64_t x, std::int64_t y) {
+    return inner(kernel.points.at(x), kernel.points.at(y), kernel.points.width);
 }
 
 // The signed sum as the list of the pairs, for kernels that are known by their values.
@@ -186,9 +190,73 @@ void halve_parts(std::span<std::int64_t> order, const Halving& how, StopCheck ch
     }
 }
 
+// Replaces each row of the first half, one after the other, by the one of the part that brings the mean of the half
+// nearest to that of the part. `order` has positions in the matrix, n x n.
+void exchange(const std::vector<double>& matrix, std::span<std::int64_t> order) {
+    const std::size_t n = order.size(), half = n / 2;
+    const double k = static_cast<double>(half);
+    std::vector<double> means(n, 0.0), sums(n, 0.0);
+    std::vector<char> is_in(n, 0);
+    for (std::size_t place = 0; place < n; ++place) {
+        const double* row = matrix.data() + static_cast<std::size_t>(order[place]) * n;
+        for (std::size_t x = 0; x < n; ++x) means[x] += row[x];
+        if (place >= half) continue;
+        is_in[static_cast<std::size_t>(order[place])] = 1;
+        for (std::size_t x = 0; x < n; ++x) sums[x] += row[x];
+    }
+    for (std::size_t place = 0; place < half; ++place) {
+        const auto old = static_cast<std::size_t>(order[place]);
+        const double* from = matrix.data() + old * n;
+        const auto value = [&](std::size_t x) {
+            return (2 * (sums[x] - from[x]) + matrix[x * n + x]) / k - 2 * means[x] / static_cast<double>(n);
+        };
+        std::size_t best = old;
+        double least = value(old);
+        for (std::size_t x = 0; x < n; ++x) {
+            if (is_in[x]) continue;
+            if (const double found = value(x); found < least) best = x, least = found;
+        }
+        const double* to = matrix.data() + best * n;
+        for (std::size_t x = 0; x < n; ++x) sums[x] += to[x] - from[x];
+        is_in[old] = 0;
+        is_in[best] = 1;
+        order[place] = static_cast<std::int64_t>(best);
+    }
+    std::size_t place = half;
+    for (std::size_t x = 0; x < n; ++x) {
+        if (!is_in[x]) order[place++] = static_cast<std::int64_t>(x);
+    }
+}
+
+// Splits a part by the matrix between its rows, exchanges rows of the first half, and draws which half is the first.
+template <class Kernel>
+void halve_with_exchanges(const Kernel& kernel, std::span<std::int64_t> part, double delta, const double* draws,
+                          double coin) {
+    const std::size_t n = part.size();
+    std::vector<double> matrix(n * n);
+    std::vector<std::int64_t> order(n), found(n);
+    for (std::size_t x = 0; x < n; ++x) {
+        order[x] = static_cast<std::int64_t>(x);
+        for (std::size_t y = 0; y <= x; ++y) matrix[x * n + y] = matrix[y * n + x] = between(kernel, part[x], part[y]);
+    }
+    const MatrixKernel known{matrix, n};
+    halve(SumOfPairs<MatrixKernel>(known), order, delta, [draws]() mutable { return *draws++; });
+    exchange(matrix, order);
+    if (coin < 0.5) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n / 2), order.end());
+    for (std::size_t place = 0; place < n; ++place) found[place] = part[static_cast<std::size_t>(order[place])];
+    std::copy(found.begin(), found.end(), part.begin());
+}
+
 template <class Sum, class Kernel>
 void halve_by_values(const Kernel& kernel, std::span<std::int64_t> order, const Halving& how,
                      std::span<const double> draws, StopCheck check) {
+    if (how.exchanges) {
+        const double* coins = draws.data() + order.size() / 2;
+        halve_parts(order, how, check, [&](auto part, double delta, std::int64_t number, std::size_t before) {
+            halve_with_exchanges(kernel, part, delta, draws.data() + before, coins[number - how.parts]);
+        });
+        return;
+    }
     halve_parts(order, how, check, [&](auto part, double delta, std::int64_t, std::size_t before) {
         halve(Sum(kernel), part, delta, [next = draws.data() + before]() mutable { return *next++; });
     });

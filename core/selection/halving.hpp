@@ -45,6 +45,9 @@ struct Halving {
     std::int64_t parts = 1;
     std::int32_t rounds = 1;
     double delta = 0.5;
+    // Also exchange rows of the first half for others of its part, and draw which half is the first; in one round, by the
+    // values between the rows of a part.
+    bool exchanges = false;
 };
 
 // Splits a list of rows again and again: after a round, the first half of a part is followed by its second. Pairs of rows
@@ -53,7 +56,8 @@ struct Halving {
 void halve_rows(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> order, const Halving& how,
                 std::uint64_t key, StopCheck check);
 
-// The same with numbers from 0 to 1 that are drawn beforehand, one for every pair of every round in turn.
+// The same with numbers from 0 to 1 that are drawn beforehand: one for every pair of every round in turn, and where rows
+// are exchanged one more for every part.
 void halve_rows(const MatrixKernel& kernel, std::span<std::int64_t> order, const Halving& how,
                 std::span<const double> draws, StopCheck check);
 void halve_rows(const GaussianKernel& kernel, std::span<std::int64_t> order, const Halving& how,

@@ -128,7 +128,7 @@ TEST(rows_are_halved_alike_by_their_points_and_by_the_matrix_of_these) {
     }
     std::vector<std::int64_t> order(n);
     for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::int64_t>((i * 5) % n);
-    const Halving how{2, 2, 0.5};
+    const Halving how{2, 2, 0.5, false};
     auto by_matrix = order, by_points = order;
     halve_rows(MatrixKernel{inner, n}, by_matrix, how, draws, nullptr);
     halve_rows(InnerProduct{{points, width}}, by_points, how, draws, nullptr);
@@ -159,7 +159,7 @@ TEST(halves_balance_their_features) {
     std::vector<std::int64_t> order(4096);
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
     auto halves = order;
-    halve_rows(rows, {inverse_theta, inverse_group}, halves, {1, 3, 0.5}, 9, nullptr);
+    halve_rows(rows, {inverse_theta, inverse_group}, halves, {1, 3, 0.5, false}, 9, nullptr);
     auto sorted = halves;
     std::sort(sorted.begin(), sorted.end());
     CHECK(sorted == order);
@@ -175,6 +175,6 @@ TEST(halves_balance_their_features) {
     }
     CHECK(most < 60);
     auto none = order;
-    halve_rows(rows, {inverse_theta, inverse_group}, none, {1, 0, 0.5}, 9, nullptr);
+    halve_rows(rows, {inverse_theta, inverse_group}, none, {1, 0, 0.5, false}, 9, nullptr);
     CHECK(none == order);
 }

@@ -412,10 +412,23 @@ def halved(
     parts: int = 1,
 ) -> Int64: ...
 def halved_by_matrix(
-    matrix: Float64, order: Int64, rounds: int, delta: float, draws: Float64, parts: int = 1
+    matrix: Float64,
+    order: Int64,
+    rounds: int,
+    delta: float,
+    draws: Float64,
+    parts: int = 1,
+    exchanges: bool = False,
 ) -> Int64: ...
 def halved_points(
-    points: Float64, bandwidth: float, order: Int64, rounds: int, delta: float, draws: Float64, parts: int = 1
+    points: Float64,
+    bandwidth: float,
+    order: Int64,
+    rounds: int,
+    delta: float,
+    draws: Float64,
+    parts: int = 1,
+    exchanges: bool = False,
 ) -> Int64: ...
 def draw_subset(n: int, k: int, key: int, task: int) -> Int64: ...
 def log_chi_square_tails(statistics: Float64, degrees_of_freedom: Int64) -> Float64: ...

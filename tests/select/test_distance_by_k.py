@@ -117,7 +117,8 @@ def test_one_run_gives_what_a_run_for_each_number_does(name: str, method: Any) -
 
 def test_methods_that_start_anew() -> None:
     method: Any
-    for method, choose in {"mmd": fn.select.greedy_mmd, "kernel-thinning": fn.select.kernel_thinning}.items():
+    ways: dict[str, Any] = {"mmd": fn.select.greedy_mmd, "kernel-thinning": fn.select.kernel_thinning}
+    for method, choose in ways.items():
         found = fn.select.distance_by_k(FISHER, TABLE, [2, 5], method=method, n_random=1, seed=1)
         assert found.distance.tolist() == [choose(FISHER, TABLE, k, seed=1).distance for k in (2, 5)]
 

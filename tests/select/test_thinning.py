@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.kernels.kernel import FeatureMade
 from tests.networks import random_network, with_holes
 
+Floats = npt.NDArray[np.float64]
 NET = random_network(3, [3, 2, 4, 2])
 FISHER = fn.kernels.FisherKernel(NET)
 KERNELS = {
@@ -79,9 +84,134 @@ def test_weights_holes_strings_and_duplicates() -> None:
     assert len(set(fn.select.kernel_thinning(fn.kernels.SpectrumKernel(2), strings, 5, seed=1).indices.tolist())) == 5
 
 
+# ------------------------------------------------------------------------------------------------- Compress
+
+
+def literally_halved(gram: Floats, draws: Floats, delta: float) -> tuple[list[int], list[int]]:
+    """Kernel halving (Dwivedi and Mackey, 2021, Algorithm 1a) of the rows of a matrix, in their order."""
+    first: list[int] = []
+    second: list[int] = []
+    variance = 0.0
+    for x, draw in zip(range(0, len(gram), 2), draws, strict=True):
+        y = x + 1
+        squared = gram[x, x] + gram[y, y] - 2 * gram[x, y]
+        threshold = max(np.sqrt(squared * variance * 2 * np.log(2 / delta)), squared)
+        to_first = 0.5
+        if threshold > 0:
+            along = sum(gram[x, i] - gram[y, i] for i in first) - sum(gram[x, i] - gram[y, i] for i in second)
+            to_first = 0.5 * (1 - along / threshold)
+            variance += max(squared * (1 + (squared - 2 * threshold) * variance / threshold**2), 0.0)
+        kept, other = (x, y) if draw < to_first else (y, x)
+        first.append(kept)
+        second.append(other)
+    return first, second
+
+
+def literally_exchanged(gram: Floats, half: list[int]) -> list[int]:
+    """Replace each row of a half, one after the other, by the one that brings its mean nearest to that of all."""
+
+    def distance(rows: list[int]) -> float:
+        return float(gram[np.ix_(rows, rows)].mean() - 2 * gram[rows].mean())
+
+    for place, old in enumerate(half):
+        others = [old, *(row for row in range(len(gram)) if row not in half)]
+        values = [distance([*half[:place], row, *half[place + 1 :]]) for row in others]
+        half[place] = others[int(np.argmin(values))]
+    return half
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["matrix", "given matrix", "Gaussian", "features"])
+def test_halves_of_sets_are_those_of_the_literal_algorithm(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(40, 3))
+    gaussian = fn.kernels.GaussianKernel(1.5)
+    kernel, rows = {
+        "matrix": (fn.kernels.Rbf(Linear(), 1.5), points),
+        "given matrix": (fn.kernels.Precomputed(gaussian(points)), np.arange(40)),
+        "Gaussian": (gaussian, points),
+        "features": (Linear(), points),
+    }[kind]
+    matrix = kernel(rows)
+    sets = rng.permutation(40)[:36].reshape(3, 12).astype(np.int64)
+    found = kernel.row_sums(rows).halves_of_sets(sets, key=seed, delta=0.4)
+    draws = np.random.default_rng(seed).random(18 + 3)  # a number for each pair, then one for each set
+    for number, members in enumerate(sets):
+        gram = matrix[np.ix_(members, members)]
+        first, _ = literally_halved(gram, draws[6 * number : 6 * number + 6], 2 * 0.4 / 36)
+        half = literally_exchanged(gram, first)
+        if draws[18 + number] < 0.5:
+            half = [row for row in range(12) if row not in half]
+        assert sorted(found[number].tolist()) == sorted(members[half].tolist())
+
+
+class Linear(FeatureMade):
+    """The inner product of rows of numbers."""
+
+    def features(self, X: Floats) -> Floats:
+        return np.asarray(X)
+
+
+@pytest.mark.parametrize("name", [*KERNELS, "given matrix", "Gaussian"])
+@pytest.mark.parametrize(("n", "k", "oversampling"), [(300, 7, 2), (256, 16, 0), (500, 10, 3), (12, 5, 4), (9, 9, 1)])
+def test_compress_chooses_rows_once_and_nearer_than_at_random(name: str, n: int, k: int, oversampling: int) -> None:
+    points = np.random.default_rng(1).normal(size=(n, 2))
+    gaussian = fn.kernels.GaussianKernel(1.0)
+    others: dict[str, tuple[Any, Any]] = {
+        "given matrix": (fn.kernels.Precomputed(gaussian(points)), np.arange(n)),
+        "Gaussian": (gaussian, points),
+    }
+    kernel, rows = others[name] if name in others else (KERNELS[name], NET.sample(n, seed=1))
+    how: dict[str, Any] = {"method": "compress", "oversampling": oversampling}
+    reached = []
+    for seed in range(5):
+        found = fn.select.kernel_thinning(kernel, rows, k, seed=seed, **how)
+        assert len(set(found.indices.tolist())) == k
+        assert found.indices.tolist() == fn.select.kernel_thinning(kernel, rows, k, seed=seed, **how).indices.tolist()
+        reached.append(fn.compare.mmd(kernel, rows[found.indices], rows))
+        if name in ("cells", "features"):
+            assert found.distance == pytest.approx(reached[-1], rel=1e-6, abs=1e-12)
+        else:
+            assert np.isnan(found.distance)
+    drawn = [np.random.default_rng(seed).permutation(n)[:k] for seed in range(50)]
+    assert (
+        np.mean(reached)
+        <= (0.8 if oversampling else 0.95) * np.mean([fn.compare.mmd(kernel, rows[part], rows) for part in drawn])
+        + 1e-12
+    )
+
+
+def test_more_oversampling_comes_nearer() -> None:
+    points = np.random.default_rng(1).normal(size=(4096, 2))
+    kernel = fn.kernels.GaussianKernel(1.0)
+
+    def reached(oversampling: int) -> float:
+        chosen = [
+            fn.select.kernel_thinning(kernel, points, 32, method="compress", oversampling=oversampling, seed=seed).rows
+            for seed in range(10)
+        ]
+        return float(np.mean([fn.compare.mmd(kernel, rows, points) for rows in chosen]))
+
+    assert reached(3) < reached(0)
+
+
+def test_compress_draws_by_weights() -> None:
+    table = NET.sample(400, seed=1)
+    weights = np.where(np.arange(400) < 300, 1, 0)
+    weighted = fn.Table(table.variables, table.codes, weights=weights)
+    found = fn.select.kernel_thinning(FISHER, weighted, 10, method="compress", oversampling=1, seed=1)
+    assert found.indices.max() < 300
+
+
 def test_what_is_refused() -> None:
     table = NET.sample(10, seed=1)
     with pytest.raises(FishernetError, match="k must be"):
         fn.select.kernel_thinning(FISHER, table, 11)
+    with pytest.raises(FishernetError, match="parts= is for method='split'"):
+        fn.select.kernel_thinning(FISHER, table, 2, method="compress", parts=2)
+    with pytest.raises(FishernetError, match="oversampling must be"):
+        fn.select.kernel_thinning(FISHER, table, 2, method="compress", oversampling=-1)
+    with pytest.raises(FishernetError, match="unknown method 'press'; there are 'split', 'compress'"):
+        fn.select.kernel_thinning(FISHER, table, 2, method="press")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="needs a kernel"):
         fn.select.kernel_thinning(None, table, 2)  # type: ignore[arg-type]

@@ -15,11 +15,10 @@ from fishernet.base.names import several
 from fishernet.data.matching import as_data, is_frame, is_table
 from fishernet.kernels.features import Matrix, check_cells
 from fishernet.kernels.kernel import BaseKernel
-from fishernet.kernels.row_sums import MatrixSums, Positions, real_numbers
+from fishernet.kernels.row_sums import MatrixSums, Positions, draws_of_sets, halved_sets_of_points, real_numbers
 from fishernet.kernels.rows import Rows
 
 TILE = 512  # rows and columns of a matrix of numbers that are made at once
-FEW = 512  # rows of a part, up to which values between them are computed one by one
 
 
 class Precomputed(BaseKernel):
@@ -88,8 +87,8 @@ class PrecomputedSums(MatrixSums):
     _kernel: Precomputed
     _rows: Positions
 
-    def __init__(self, kernel: Precomputed, rows: Positions) -> None:
-        super().__init__(kernel, rows)
+    def __init__(self, kernel: Precomputed, rows: Positions, whole: None = None) -> None:
+        super().__init__(kernel, rows, whole)
         self.most_halved = self.n_rows
         self._are_all = len(rows) == len(kernel.matrix) and bool((rows == np.arange(len(rows))).all())
 
@@ -110,12 +109,22 @@ class PrecomputedSums(MatrixSums):
         further = rows if others is None else others
         return self._kernel.matrix[np.ix_(self._rows[rows], (self if of is None else of)._rows[further])]
 
-    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
+    def halves(self, order: Positions, *, rounds: int, key: int, delta: float) -> Positions:
         """Return rows in an order in which halves are near each other."""
         if not self._are_all:
-            return super().halves(order, rounds=rounds, key=key, delta=delta, n_parts=n_parts)
+            return super().halves(order, rounds=rounds, key=key, delta=delta)
         draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
-        return _core.halved_by_matrix(self._kernel.matrix, order, rounds, delta, draws, n_parts)
+        return _core.halved_by_matrix(self._kernel.matrix, order, rounds, delta, draws)
+
+    def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
+        """Return one half of each of many sets."""
+        where = np.argsort(self._rows)
+        if (np.diff(self._rows[where]) == 0).any():  # a position that comes twice is two rows
+            return super().halves_of_sets(sets, key=key, delta=delta)
+        order, draws = np.ascontiguousarray(self._rows[sets.ravel()]), draws_of_sets(sets, key)
+        halved = _core.halved_by_matrix(self._kernel.matrix, order, 1, delta, draws, len(sets), exchanges=True)
+        kept = halved.reshape(len(sets), -1)[:, : sets.shape[1] // 2]
+        return where[np.searchsorted(self._rows, kept, sorter=where)]
 
 
 class GaussianKernel(BaseKernel):
@@ -226,9 +235,6 @@ class GaussianSums(MatrixSums):
     def _rows_of_matrix(self, rows: Positions) -> Matrix:
         return self._kernel.tile(self._points[rows], self._points)
 
-    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
-        """Return rows in an order in which halves are near each other: of small parts without their matrix."""
-        if len(order) > FEW * n_parts:
-            return super().halves(order, rounds=rounds, key=key, delta=delta, n_parts=n_parts)
-        draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
-        return _core.halved_points(self._points, self._kernel.bandwidth, order, rounds, delta, draws, n_parts)
+    def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
+        """Return one half of each of many sets."""
+        return halved_sets_of_points(self._points, self._kernel.bandwidth, sets, key, delta)

@@ -141,10 +141,17 @@ class RowSums(Protocol):
         """Return the distance of these rows to others, and so many times that of rows that changed their places."""
         ...
 
-    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
+    def halves(self, order: Positions, *, rounds: int, key: int, delta: float) -> Positions:
         """Return rows in an order in which halves are near each other (Dwivedi and Mackey, 2021, Algorithm 1a).
 
-        The order has parts of equal length, each of which is halved so often: its first half is followed by its second.
+        The order is halved so often, and its first half followed by its second. Signed sums stay within their bounds
+        with a probability of 1 - delta in all.
+        """
+        ...
+
+    def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
+        """Return one half of each of many sets, (n, size) to (n, size // 2): either, with equal chances.
+
         Signed sums stay within their bounds with a probability of 1 - delta in all.
         """
         ...
@@ -155,6 +162,10 @@ class RowSums(Protocol):
 
     def some(self, rows: slice | Positions) -> RowSums:
         """Return some of the rows, each of which counts once, to be compared with the mean of all."""
+        ...
+
+    def alone(self, rows: Positions) -> RowSums:
+        """Return some of the rows, each of which counts once, to be compared with their own mean."""
         ...
 
 
@@ -302,22 +313,33 @@ class SumsOfKernel:
             found.append(length)
         return np.array(found)
 
-    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
-        """Return rows in an order in which halves are near each other, by the kernel's matrix of each part."""
+    def halves(self, order: Positions, *, rounds: int, key: int, delta: float) -> Positions:
+        """Return rows in an order in which halves are near each other, by the kernel's matrix between them."""
         if not rounds:
             return order
-        draws = np.random.default_rng(key).random(rounds * (len(order) // 2)).reshape(rounds, n_parts, -1)
+        draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
+        matrix = np.ascontiguousarray(self.matrix(order))
+        return order[_core.halved_by_matrix(matrix, np.arange(len(order)), rounds, delta, draws)]
+
+    def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
+        """Return one half of each of many sets, by the kernel's matrix between the rows of a set."""
+        draws = draws_of_sets(sets, key)
         found = []
-        for number, part in enumerate(order.reshape(n_parts, -1)):
-            matrix = np.ascontiguousarray(self.matrix(part))
-            places = np.arange(len(part))
-            of_part = np.ascontiguousarray(draws[:, number]).ravel()
-            found.append(part[_core.halved_by_matrix(matrix, places, rounds, delta / n_parts, of_part)])
-        return np.concatenate(found)
+        for number, rows in enumerate(sets):
+            matrix = np.ascontiguousarray(self.matrix(rows))
+            of_set = np.append(draws[number * (len(rows) // 2) :][: len(rows) // 2], draws[number - len(sets)])
+            places = np.arange(len(rows))
+            halved = _core.halved_by_matrix(matrix, places, 1, delta / len(sets), of_set, exchanges=True)
+            found.append(rows[halved[: len(rows) // 2]])
+        return np.stack(found)
 
     def exchanges(self, k: int) -> _core.SwapSearch | None:  # noqa: ARG002
         """Return None: rows are exchanged in Python."""
         return None
+
+    def alone(self, rows: Positions) -> Self:
+        """Return some of the rows, each of which counts once, to be compared with their own mean."""
+        return type(self)(self._kernel, counted_once(self._rows[rows]))
 
 
 class FeatureSums(SumsOfKernel):
@@ -341,6 +363,8 @@ class FeatureSums(SumsOfKernel):
     @cached_property
     def _whole(self) -> Whole:
         """What there is to know of all rows, of which so many are looked at at a time."""
+        if self._of is not None:
+            return self._of
         mean = np.asarray(self._kernel.mean_features(self._rows))
         weights = self.weights
         total = float(self.n_rows if weights is None else weights.sum())
@@ -372,14 +396,13 @@ class FeatureSums(SumsOfKernel):
             found.append(float(total @ total))
         return np.array(found)
 
-    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
-        """Return rows in an order in which halves are near each other: of many parts by sums of dense features."""
-        if n_parts == 1 or len(order) * self._features.shape[1] > MOST_POINTS:
-            return super().halves(order, rounds=rounds, key=key, delta=delta, n_parts=n_parts)
-        taken = self._features[order]
+    def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
+        """Return one half of each of many sets, by inner products of dense features where these are not too many."""
+        if sets.size * self._features.shape[1] > MOST_POINTS:
+            return super().halves_of_sets(sets, key=key, delta=delta)
+        taken = self._features[sets.ravel()]
         points = np.ascontiguousarray(taken.toarray() if is_sparse(taken) else taken, dtype=np.float64)
-        draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
-        return order[_core.halved_points(points, 0.0, np.arange(len(order)), rounds, delta, draws, n_parts)]
+        return sets.ravel()[halved_sets_of_points(points, 0.0, np.arange(sets.size).reshape(sets.shape), key, delta)]
 
     def mean_with(self, other: Self) -> float:
         """Return the inner product of the mean features of two tables."""
@@ -436,8 +459,8 @@ class MatrixSums(SumsOfKernel):
 
     in_parts = False
 
-    def __init__(self, kernel: Pairwise, rows: Rows) -> None:
-        super().__init__(kernel, rows)
+    def __init__(self, kernel: Pairwise, rows: Rows, whole: None = None) -> None:
+        super().__init__(kernel, rows, whole)
         self._kept: dict[int, Matrix] = {}
         self._most_kept = max(MOST_KEPT // max(self.n_rows, 1), 1)
 
@@ -534,6 +557,19 @@ class MatrixSums(SumsOfKernel):
 
 
 MATRIX = "the kernel's matrix"
+
+
+def draws_of_sets(sets: Positions, key: int) -> Matrix:
+    """Return numbers from 0 to 1 by which sets are halved: one for each pair of rows, then one for each set."""
+    return np.random.default_rng(key).random(sets.size // 2 + len(sets))
+
+
+def halved_sets_of_points(points: Matrix, bandwidth: float, sets: Positions, key: int, delta: float) -> Positions:
+    """Return one half of each set of points, under the Gaussian kernel or with bandwidth 0 by inner products."""
+    draws = draws_of_sets(sets, key)
+    order = np.ascontiguousarray(sets.ravel())
+    halved = _core.halved_points(points, bandwidth, order, 1, delta, draws, len(sets), exchanges=True)
+    return halved.reshape(len(sets), -1)[:, : sets.shape[1] // 2]
 
 
 def drawn_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Iterator[tuple[slice, Matrix]]:

@@ -1,22 +1,25 @@
-"""Kernel thinning: halves of halves of a table whose means stay near that of the whole (Dwivedi and Mackey, 2021 [1]_).
+"""Kernel thinning: halves of halves of a table whose means stay near that of the whole.
 
 Rows are taken in pairs, and one of each pair goes to either half; which one is drawn with a preference that keeps the
 signed sum of their features near 0. So a half is far nearer to the whole than one drawn at random, and halving again
-gives many small parts, of which the best is refined.
+gives many small parts, of which the best is refined (Dwivedi and Mackey, 2021).
 
-References
-----------
-.. [1] R. Dwivedi and L. Mackey, "Kernel thinning", COLT 2021.
+Halving n rows looks at all their pairs. Compress looks at far fewer (Shetty, Dwivedi and Mackey, 2022): it joins four
+small sets and halves what they make, joins four of these halves, and so on, until one set is left.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
+from fishernet.base.errors import FishernetError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
 from fishernet.kernels import Kernel, RowSums
@@ -30,6 +33,10 @@ Positions = npt.NDArray[np.int64]
 
 NAME = "kernel_thinning"
 DELTA = 0.5  # the chance that a sum leaves its bounds somewhere
+TINY = 1e-9
+OVERSAMPLING, MOST_OVERSAMPLING = 2, 20
+ThinningName = Literal["split", "compress"]
+METHODS = ("split", "compress")
 ENOUGH = 4  # times k^2 rows: what k rows can come near to is not farther from the table than these are
 
 
@@ -38,6 +45,8 @@ def kernel_thinning(
     table: Data,
     k: int,
     *,
+    method: ThinningName = "split",
+    oversampling: int = OVERSAMPLING,
     parts: int | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -53,10 +62,17 @@ def kernel_thinning(
         Rows with weights are drawn by them; each can be chosen once.
     k : int
         How many rows to choose.
+    method : {"split", "compress"}
+        "split" halves rows until there are k, and looks at all pairs of rows (of a network's tables, at their cells).
+        "compress" is Compress++ [2]_: it reduces the rows to ``k 2^oversampling`` in a time nearly linear in them,
+        halves these, and exchanges each chosen row once for another of these. It comes somewhat less near.
+    oversampling : int
+        For "compress": each more doubles the rows that are left for the last step, comes nearer and takes about four
+        times as long.
     parts : int, optional
-        Thin each of so many parts to k rows first, each compared with the whole table's mean, and then what was chosen
-        there. It is for kernels with features, and takes memory for one part at a time. Without it a table is one part,
-        and a stream of more than 4,194,304 rows has 1,048,576 in each.
+        For "split": thin each of so many parts to k rows first, each compared with the whole table's mean, and then
+        what was chosen there. It is for kernels with features, and takes memory for one part at a time. Without it a
+        table is one part, and a stream of more than 4,194,304 rows has 1,048,576 in each.
     seed : None, int or numpy.random.Generator
     progress : callable, optional
         ``progress(what, done, total)``.
@@ -66,7 +82,8 @@ def kernel_thinning(
     Selection
         The part of k rows that is nearest to the table, of k 2^m rows drawn at random (up to 4 k^2 of them); then every
         row was exchanged once for the best there is (the second stage of [1]_). In several parts: for the best that was
-        chosen in one of them.
+        chosen in one of them. With "compress" `distance` is NaN, and `trace` empty, where measuring it would take all
+        pairs of rows, as of kernels without features; ``fn.compare.mmd(kernel, found.rows, table)`` measures it.
 
     Raises
     ------
@@ -78,6 +95,8 @@ def kernel_thinning(
     References
     ----------
     .. [1] R. Dwivedi and L. Mackey, "Kernel thinning", COLT 2021, Algorithm 1.
+    .. [2] A. Shetty, R. Dwivedi and L. Mackey, "Distribution compression in near-linear time", ICLR 2022, Algorithms 1
+       and 2.
 
     Examples
     --------
@@ -91,14 +110,21 @@ def kernel_thinning(
     True
     """
     data = held(table)
+    way = word(method, "method", METHODS)
+    check.integer(oversampling, "oversampling", least=0, most=MOST_OVERSAMPLING)
     sums = row_sums_of(kernel, data, NAME)
     k = check.integer(k, "k", least=1, most=sums.n_rows, note="the rows of the table")
-    n = n_parts(parts, data, k, sums.n_rows, can=sums.in_parts)
+    if parts is not None and way == "compress":
+        raise FishernetError("parts= is for method='split'; method='compress' needs none", parameter="parts")
+    n = 1 if way == "compress" else n_parts(parts, data, k, sums.n_rows, can=sums.in_parts)
     number = fixed_seed(seed)
     random = generator(number)
     reporter = Reporter(progress, "choosing rows")
     pool: Positions | None = None
-    if n == 1:
+    is_measured = way == "split" or sums.in_parts
+    if way == "compress":
+        pool, sums, best, swaps = _compressed(sums, k, oversampling, random)
+    elif n == 1:
         sums.check()
         best = _thinned(sums, k, random)
         swaps = search_by_distance(sums, k)
@@ -109,8 +135,8 @@ def kernel_thinning(
     warn_if_indefinite(sums)
     return Selection(
         indices=swaps.rows if pool is None else pool[swaps.rows],
-        distance=float(swaps.trace[-1]),
-        trace=swaps.trace,
+        distance=float(swaps.trace[-1]) if is_measured else float("nan"),
+        trace=swaps.trace if is_measured else np.zeros(0),
         sweeps=1,
         criterion="kernel-thinning",
         seed=number,
@@ -138,6 +164,35 @@ def _two_rounds(
     of_parts = np.searchsorted(pool, np.stack(won)).astype(np.int64)
     best = _nearest_part(last, np.vstack([of_parts, _thinned(last, k, random)[None]]))
     return pool, last, best, search_by_distance(last, k)
+
+
+def _compressed(
+    sums: RowSums, k: int, oversampling: int, random: np.random.Generator
+) -> tuple[Positions, RowSums, Positions, Search]:
+    """Return k 2^oversampling rows in place of all, their sums, k places among them to begin with, and a search.
+
+    Sets of `size` rows are joined by fours and halved, level by level: 4^levels sets become one, of size 2^levels. The
+    chance that sums leave their bounds is shared by the levels and the last step as in the paper.
+    """
+    rounds = min(oversampling, (sums.n_rows // k).bit_length() - 1)
+    wanted = k << rounds
+    most, levels = min(sums.n_rows, ENOUGH * k * k), 0
+    while (-(-wanted >> levels + 1) << 2 * (levels + 1)) <= most:
+        levels += 1
+    size = -(-wanted >> levels)
+    drawn = _drawn(sums, size << 2 * levels, random)
+    some = sums.some(drawn) if sums.in_parts else sums.alone(drawn)
+    order, share = np.arange(len(drawn)), DELTA / max(rounds + (levels << rounds), 1)
+    for _ in range(levels):
+        sets = order.reshape(-1, 4 * size)
+        halves = some.halves_of_sets(sets, key=stream_key(random), delta=share * 2**rounds)
+        order, size = halves.ravel(), 2 * size
+    pool = np.sort(random.permutation(drawn[order])[:wanted])
+    last = sums.some(pool) if sums.in_parts else sums.alone(pool)
+    last.check(pool)
+    places = random.permutation(wanted).astype(np.int64)
+    places = last.halves(places, rounds=rounds, key=stream_key(random), delta=max(share * rounds, TINY))
+    return pool, last, _nearest_part(last, places.reshape(-1, k)), search_by_distance(last, k)
 
 
 def _thinned(sums: RowSums, k: int, random: np.random.Generator) -> Positions:
