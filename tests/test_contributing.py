@@ -31,7 +31,9 @@ def test_a_place_that_is_named_is_there(place: str) -> None:
         ("SCORES", "src/fishernet/scores/named.py"),
         ("SEARCHES", "src/fishernet/learn/structures.py"),
         ("CONDITIONALS", "src/fishernet/models/conditionals/__init__.py"),
-        ("METRICS", "src/fishernet/kernels/fisher.py"),
+        ("METRICS", "src/fishernet/kernels/fisher/kernel.py"),
+        ("BUILDERS", "src/fishernet/kernels/fisher/kernel.py"),
+        ("KINDS", "src/fishernet/files/model_file.py"),
         ("CASES", "tests/contracts/test_searches.py"),
     ],
 )
