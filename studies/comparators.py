@@ -196,7 +196,7 @@ def nonparanormal(X: Array) -> Array:
     return np.ascontiguousarray(scaled)
 
 
-class KernelTest:
+class KernelTest(fn.independence.IndependenceTest):
     """A test of causal-learn's on columns of numbers: ``test(i, j, given)``.
 
     A test is made once: the one of j and i is that of i and j, though KCIT and RCIT do not treat the two alike.
@@ -207,6 +207,8 @@ class KernelTest:
     compute : callable
         From the columns x, y and z, and the places of all, to p-value and statistic.
     """
+
+    ranks_by_test = False
 
     def __init__(self, X: Array, compute: Callable[[Array, Array, Array, Sequence[int]], Sequence[Any]]) -> None:
         self._columns, self._compute = standardized(X), compute

@@ -42,7 +42,7 @@ class Learned(NamedTuple):
     dn: fn.DependencyNetwork
     bn: fn.BayesianNetwork
     smoothing: str  # how the Bayesian network's parameters were fitted
-    found: fn.learn.InputsFound
+    found: fn.learn.InputSearchResult
     climbed: fn.learn.SearchResult
     milliseconds: tuple[float, ...]  # of structure and parameters, medians of three: processor DN, BN, wall DN, BN
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 import fishernet as fn
+from fishernet.learn.missing.incomplete import AvailableCases
 from studies.missing.holes import lacking
 
 FEWEST = 20  # rows, below which nothing is learned of those that are complete
@@ -63,7 +64,7 @@ def by_mode(table: fn.Table, dag: fn.Dag | None = None) -> fn.BayesianNetwork:
 def available_cases(table: fn.Table, dag: fn.Dag | None = None) -> fn.BayesianNetwork:
     """Count, for every set of variables, the rows that are complete there; for graphs, under plain BIC."""
     if dag is None:
-        dag = fn.learn.dag(fn.learn.AvailableCases(table), search="hill-climb", max_parents=4)
+        dag = fn.learn.dag(AvailableCases(table), search="hill-climb", max_parents=4)
     return fn.learn.parameters(dag, table, available_cases=True)
 
 

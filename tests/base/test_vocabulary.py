@@ -25,7 +25,7 @@ from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structures import SEARCHES
 from fishernet.models.wishart import METHODS as G_WISHART_METHODS
-from fishernet.scores import SCORES, SCORES_OF_NUMBERS
+from fishernet.scores import CONTINUOUS_SCORES, SCORES
 from fishernet.sklearn import (
     BayesianNetworkClassifier,
     BayesianNetworkOutlierDetector,
@@ -39,7 +39,7 @@ ASIA = fn.datasets.load("asia")
 TABLE = ASIA.sample(300, seed=1)
 NUMBERS = np.random.default_rng(1).normal(size=(100, 3)).cumsum(axis=1)
 KNOWN = {
-    "score": {*SCORES, *SCORES_OF_NUMBERS},
+    "score": {*SCORES, *CONTINUOUS_SCORES},
     "search": {*SEARCHES},
     "test": {*CONTINUOUS, *DISCRETE},
     "structure": {"naive-bayes", "tan", "kdb", *SEARCHES},
@@ -141,7 +141,7 @@ def test_a_name_that_is_no_str_is_refused() -> None:
 @pytest.mark.parametrize(
     ("literal", "known"),
     [
-        (vocabulary.ScoreName, [*SCORES, *SCORES_OF_NUMBERS]),
+        (vocabulary.ScoreName, [*SCORES, *CONTINUOUS_SCORES]),
         (vocabulary.SearchName, SEARCHES),
         (vocabulary.InputSearchName, INPUT_SEARCHES),
         (vocabulary.BlanketSearchName, BLANKET_SEARCHES),

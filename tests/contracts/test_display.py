@@ -106,8 +106,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Share": lambda: found("TwoSampleResult").by_configuration[0],
     "VariableChange": lambda: found("ChangeResult").by_variable[NET.names[0]],
     "ConfigurationChange": lambda: found("ChangeResult").by_configuration[0],
-    "InputsFound": lambda: fn.learn.local_structure(TABLE),
-    "BlanketsFound": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
+    "InputSearchResult": lambda: fn.learn.local_structure(TABLE),
+    "MarkovBlankets": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
     "Clusters": lambda: fn.learn.clusters(FEW, 3, restarts=1, seed=1, max_steps=5),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
@@ -140,8 +140,8 @@ def value(name: str) -> Any:
 
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
-GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult TwoSampleResult ScoreTestResult ChangeResult Distribution NormalDistribution Clusters
+GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputSearchResult MarkovBlankets Similar
+Diagnosis EmResult TestResult TwoSampleResult ScoreTestResult ChangeResult Distribution NormalDistribution Clusters
 MissingnessResult DistanceByK"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
@@ -241,7 +241,7 @@ def test_one_thing_is_singular(n: float, words: tuple[str, ...], shown: str) -> 
 
 
 @pytest.mark.parametrize(
-    "noun", ["an EdgeStrengths", "an UndirectedGraph", "an InputsFound", "a Dag", "a Uniform", "an int"]
+    "noun", ["an EdgeStrengths", "an UndirectedGraph", "an InputSearchResult", "a Dag", "a Uniform", "an int"]
 )
 def test_the_article_goes_by_the_noun(noun: str) -> None:
     assert a(noun.split()[1]) == noun

@@ -20,7 +20,7 @@ import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Watch
 from fishernet.data import Statistic
-from fishernet.learn import Rules, Scorer, SearchResult, Step
+from fishernet.learn import Rules, Scorer, Search, SearchResult, Step
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Families
 from tests.learn.scoring import local_score
@@ -30,7 +30,7 @@ from tests.tables import random_table, tables
 
 
 @dataclass(frozen=True)
-class Additions:
+class Additions(Search):
     """A search of one's own: arcs in the order of the variables, each that raises the score."""
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:

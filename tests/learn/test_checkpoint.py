@@ -243,7 +243,7 @@ def test_ways_to_learn_that_make_one_search(tmp_path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Twice:
+class Twice(Search):
     """A search of one's own, which makes two of those shipped."""
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:

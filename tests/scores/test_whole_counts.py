@@ -14,6 +14,7 @@ import fishernet as fn
 from fishernet.base.progress import Watch
 from fishernet.data import Source
 from fishernet.learn.exact import TableRun
+from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.rules import Rules
 from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
 from fishernet.scores.local import n_sets, subset_terms
@@ -115,7 +116,7 @@ def test_sets_that_lack_rows_are_scored_by_what_they_have(name: str, monkeypatch
     codes = np.stack(whole.codes, axis=1)
     codes[::7, 2] = 4  # the last variable is missing now and then
     holes = fn.Table.from_codes(codes, whole.variables)
-    cases, score, families = fn.learn.AvailableCases(holes), named_score(name), all_families(3, 2)
+    cases, score, families = AvailableCases(holes), named_score(name), all_families(3, 2)
     complete = holes[np.asarray(codes[:, 2] != 4)]
     expected = [
         local_scores(complete if 2 in (child, *parents) else whole, Families.from_pairs([(child, parents)]), score)[0]

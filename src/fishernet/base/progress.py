@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from typing import Protocol, Self
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
@@ -24,6 +25,23 @@ Progress = Call | bool
 
 INTERVAL = 0.1  # seconds between two calls
 BAR = 30  # characters
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while something was learned.
+
+    Attributes
+    ----------
+    best : Dag or model
+        The best so far.
+    checkpoint : path or None
+        The file from which the same call goes on.
+    """
+
+    def __init__(self, *message: str, best: Any, checkpoint: Path | None = None) -> None:
+        super().__init__(*message)
+        self.best = best
+        self.checkpoint = checkpoint
 
 
 class Bar:

@@ -47,7 +47,7 @@ from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
 from fishernet.learn.structures import SEARCHES, usual_score
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
+from fishernet.scores import CONTINUOUS_SCORES, SCORES, named_score
 from fishernet.scores import score as graph_score
 
 CELLS_AT_ONCE = 2**22
@@ -253,8 +253,8 @@ def _read_for(
             f"--terms needs a Bayesian network, which has a conditional per variable, not {called(network)}; "
             "fishernet learn --score fractional learns one"
         )
-    if score not in (None, *SCORES_OF_NUMBERS):
-        known = " or ".join(SCORES_OF_NUMBERS)
+    if score not in (None, *CONTINUOUS_SCORES):
+        known = " or ".join(CONTINUOUS_SCORES)
         raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
     return reading.read_numbers(table, "a Gaussian network", network.names, progress)
 

@@ -40,8 +40,7 @@ import pyarrow as pa
 from fishernet.base.display import aligned as aligned
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import check_writable, replacing_text
-from fishernet.base.names import several
-from fishernet.base.progress import Call
+from fishernet.base.progress import Call, Interrupted
 from fishernet.data import Table, write_table
 from fishernet.data.writing import FORMATS, FRAME_FORMATS, write_frame
 
@@ -299,8 +298,14 @@ def _told(context: click.Context | None) -> Iterator[None]:
 def outcome(error: BaseException, command: click.Command | None = None) -> tuple[str, int]:
     """Return what is to be said about an error of a command, and the exit status."""
     match error:
+        case KeyboardInterrupt() if error.args:
+            return f"{error}; nothing was written", 130
+        case Interrupted(checkpoint=Path() as file):
+            return f"interrupted while learning; the same command goes on from {file}", 130
+        case Interrupted():
+            return "interrupted while learning; nothing was written (--max-seconds keeps the best in time)", 130
         case KeyboardInterrupt():
-            return _interrupted(error), 130
+            return "interrupted", 130
         case BrokenPipeError():
             return "", 141
         case FishernetError():
@@ -315,20 +320,6 @@ def outcome(error: BaseException, command: click.Command | None = None) -> tuple
         f"a mistake of fishernet itself, please report it: {type(error).__name__}: {error} "
         f"({TRACEBACK}=1 shows where it happened)"
     ), 1
-
-
-def _interrupted(interrupt: KeyboardInterrupt) -> str:
-    if interrupt.args:
-        return f"{interrupt}; nothing was written"
-    best = getattr(interrupt, "best", None)
-    if best is None:
-        return "interrupted"
-    if hasattr(interrupt, "checkpoint"):
-        return f"interrupted while learning; the same command goes on from {interrupt.checkpoint}"
-    return (
-        f"interrupted while learning, with {several(best.n_edges, 'arc')} so far; nothing was written "
-        "(--max-seconds stops in time and keeps the best)"
-    )
 
 
 def with_option(text: str, parameter: str | None, command: click.Command | None) -> str:

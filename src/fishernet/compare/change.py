@@ -38,7 +38,8 @@ from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer.factors import is_model, parent_marginals
-from fishernet.learn import AvailableCases, parameters, structure
+from fishernet.learn import parameters, structure
+from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.structures import usual_score
 from fishernet.models import BayesianNetwork
 from fishernet.models.conditionals.base import shown_states

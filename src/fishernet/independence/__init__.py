@@ -2,8 +2,9 @@
 
 A *test* is anything that answers ``test(i, j, given)`` with a ``statistic`` and a ``p_value``: whether column i is
 independent of column j given others, all of them positions. `KnnTest` sees any dependence between continuous columns,
-`FisherZ` linear ones, `GSquared` and `ChiSquared` work on counts; a function of your own is one as well. A test may
-also have ``association(i, j, given)``, a cheaper number by which candidates are compared.
+`FisherZ` linear ones, `GSquared` and `ChiSquared` work on counts; a function of your own is one as well. A class that
+names `IndependenceTest` as its base may also have ``association(i, j, given)``, a cheaper number by which candidates
+are compared.
 
 `knn_test`, `fisher_z_test`, `knn_mutual_information` and `entropy` take arrays.
 

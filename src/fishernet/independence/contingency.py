@@ -8,8 +8,8 @@ of its rows and columns that are not empty, and nothing where there is only one 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -20,8 +20,8 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import SchemaError
-from fishernet.base.names import listed
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed, shown
 from fishernet.data import Source, Statistic, Table, categorical_source
 from fishernet.data.arrays import as_integers
 from fishernet.data.matching import as_numbers, is_frame
@@ -47,6 +47,11 @@ class TestResult(Framed):
     """The probability, under independence, of a statistic at least as large."""
 
     __test__: ClassVar[bool] = False  # no test of pytest's
+
+    @property
+    def skipped(self) -> bool:
+        """Whether permutations were skipped because a simpler test answered."""
+        return False
 
     def to_frame(self) -> pa.Table:
         """Return the fields as a pyarrow Table of one row."""
@@ -77,23 +82,43 @@ class ContingencyResult(TestResult):
     """Of the chi-square distribution that the statistic has under independence."""
 
 
-class Answer(Protocol):
-    """What a test must answer; `TestResult` is one."""
-
-    @property
-    def statistic(self) -> float:
-        """How far the data are from independence; larger is farther."""
-
-    @property
-    def p_value(self) -> float:
-        """The probability of that under independence."""
-
-
 class IndependenceTest(Protocol):
-    """A test whether variable i is independent of variable j given others; all are positions."""
+    """A test whether variable i is independent of variable j given others; all are positions.
 
-    def __call__(self, i: int, j: int, given: tuple[int, ...], /) -> Answer:
+    A class that names it as its base has ``__call__``, and changes the other members where they do not hold.
+    """
+
+    ranks_by_test: ClassVar[bool] = True
+    """Whether candidates are compared by the statistic of the test itself; False where `association` is cheaper."""
+
+    def __call__(self, i: int, j: int, given: tuple[int, ...], /) -> TestResult:
         """Return the statistic and the p-value; `given` is ascending and without i and j."""
+        ...
+
+    def association(self, i: int, j: int, given: tuple[int, ...], /) -> float:
+        """Return how strongly the two depend on each other, larger is stronger, to compare candidates."""
+        return self(i, j, given).statistic
+
+    @property
+    def permutations(self) -> int:
+        """The number of permutations of one test."""
+        return 0
+
+
+@dataclass(frozen=True)
+class FunctionTest(IndependenceTest):
+    """A plain function as a test: it returns any object with a ``statistic`` and a ``p_value``."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, i: int, j: int, given: tuple[int, ...], /) -> TestResult:
+        """Return what the function finds."""
+        answer = self.function(i, j, given)
+        try:
+            return TestResult(answer.statistic, answer.p_value)
+        except AttributeError:
+            wrong = f"a test must return a statistic and a p_value, such as a TestResult; got {shown(answer)}"
+            raise FishernetError(wrong, parameter="test") from None
 
 
 Numbers = npt.NDArray[np.float64]
@@ -143,10 +168,11 @@ def _array(data: Any, names: list[str] | None, bins: Bins | None, purpose: str) 
     return Table.adopt(variables, table.codes, n_rows=table.n_rows)
 
 
-class ContingencyTest(ABC):
+class ContingencyTest(IndependenceTest):
     """A test on counts: ``test(i, j, given)``."""
 
     called: ClassVar[str]
+    ranks_by_test = False
 
     def __init__(self, data: Any, *, names: Iterable[str] | None = None, bins: Bins | None = None) -> None:
         self._source = counted(data, names, bins, f"the test {self.called!r}")

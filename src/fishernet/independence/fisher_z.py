@@ -13,7 +13,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed, several
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, require_varying
-from fishernet.independence.contingency import TestResult
+from fishernet.independence.contingency import IndependenceTest, TestResult
 from fishernet.independence.continuous import STATES, read_spaces, standardized
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
@@ -60,7 +60,7 @@ def fisher_z_test(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = 
     return partial_correlation_test(np.concatenate(spaces), names)
 
 
-class FisherZ:
+class FisherZ(IndependenceTest):
     """`fisher_z_test` on the columns of a table of numbers: ``test(i, j, given)``.
 
     Parameters
@@ -79,6 +79,8 @@ class FisherZ:
     (True, True)
     """
 
+    ranks_by_test = False
+
     def __init__(self, X: Any, *, names: Any = None) -> None:
         data = as_numbers(X, names, purpose="the test 'fisher-z'", remedy=STATES)
         if data.weights is not None:
@@ -95,10 +97,6 @@ class FisherZ:
         chosen = [*given, i, j]
         names = [self.names[c] for c in chosen]
         return _test(self._correlations[np.ix_(chosen, chosen)], self._n_rows, names)
-
-    def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
-        """Return the statistic; for equally many given, it orders as the p-value does."""
-        return self(i, j, given).statistic
 
 
 def partial_correlation_test(columns: Columns, names: Sequence[str]) -> TestResult:

@@ -24,7 +24,7 @@ from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import SchemeName, word
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
-from fishernet.independence.contingency import PermutationResult
+from fishernet.independence.contingency import IndependenceTest, PermutationResult
 from fishernet.independence.continuous import (
     STATES,
     Spaces,
@@ -300,7 +300,7 @@ def knn_test(
     return run_test(spaces, plan, seed, Reporter(progress, PERMUTING))
 
 
-class KnnTest:
+class KnnTest(IndependenceTest):
     """`knn_test` on the columns of a table of numbers: ``test(i, j, given)``.
 
     Parameters
@@ -325,6 +325,8 @@ class KnnTest:
     >>> test(0, 1, (2,)).permutations
     200
     """
+
+    ranks_by_test = False
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ dependency network chooses the inputs of each variable separately (`local_struct
 blankets (`markov_blankets`). Configurations of parents may share rows of probabilities (`shared_rows`).
 """
 
-from fishernet.learn.blankets import BlanketsFound, markov_blankets, markov_graph
+from fishernet.learn.blankets import MarkovBlankets, markov_blankets, markov_graph
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.clustering import Clusters, clusters
 from fishernet.learn.em import EmResult
@@ -15,8 +15,8 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
-from fishernet.learn.local_learning import InputsFound, dependency_network, local_structure
-from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts, em_fit
+from fishernet.learn.local_learning import InputSearchResult, dependency_network, local_structure
+from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
@@ -27,15 +27,14 @@ from fishernet.learn.shared_rows.merging import merge_rows
 from fishernet.learn.structures import dag, structure
 
 __all__ = [
-    "AvailableCases",
-    "BlanketsFound",
     "Clusters",
     "EdgeStrengths",
     "EmResult",
     "Exact",
     "ExpectedCounts",
     "HillClimb",
-    "InputsFound",
+    "InputSearchResult",
+    "MarkovBlankets",
     "Order",
     "Rules",
     "Scorer",

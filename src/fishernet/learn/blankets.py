@@ -33,8 +33,8 @@ from fishernet.data import Table
 from fishernet.data.matching import as_numbers, frame_names, is_frame
 from fishernet.data.source import is_source
 from fishernet.graphs import UndirectedGraph
-from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.contingency import Answer, counted
+from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest, TestResult
+from fishernet.independence.contingency import FunctionTest, counted
 from fishernet.independence.continuous import STATES
 from fishernet.independence.nearest_neighbours import Plan
 
@@ -82,26 +82,17 @@ class BlanketSearch:
         candidates = [v for v in range(self.n_variables) if v != variable and v not in blanket]
         if not candidates or (self.max_blanket is not None and len(blanket) >= self.max_blanket):
             return blanket
-        best, answer = self._strongest(variable, candidates, blanket)
+        best, most, answer = candidates[0], -math.inf, None
+        for candidate in candidates:  # the first with the largest association
+            tested = self._ask(variable, candidate, blanket) if self.test.ranks_by_test else None
+            if tested is None:
+                self.look()
+            strength = self.test.association(variable, candidate, blanket) if tested is None else tested.statistic
+            if strength > most:
+                best, most, answer = candidate, strength, tested
         if answer is None:
             answer = self._ask(variable, best, blanket)
         return tuple(sorted((*blanket, best))) if answer.p_value <= self.alpha else blanket
-
-    def _strongest(self, variable: int, candidates: Sequence[int], given: Blanket) -> tuple[int, Answer | None]:
-        """Return the first of the candidates with the largest association, and its test where one was made."""
-        association = getattr(self.test, "association", None)
-        best, most, found = candidates[0], -math.inf, None
-        for candidate in candidates:
-            answer = None
-            if association is not None:
-                self.look()
-                strength = association(variable, candidate, given)
-            else:
-                answer = self._ask(variable, candidate, given)
-                strength = answer.statistic
-            if strength > most:
-                best, most, found = candidate, strength, answer
-        return best, found
 
     def _shrunk(self, variable: int, blanket: Blanket) -> Blanket:
         """Return the blanket without the members that are independent given the rest, one after the other."""
@@ -112,13 +103,11 @@ class BlanketSearch:
                 kept = rest
         return kept
 
-    def _ask(self, i: int, j: int, given: Blanket) -> Answer:
+    def _ask(self, i: int, j: int, given: Blanket) -> TestResult:
         self.look()
         answer = self.test(i, j, given)
         self.n_tests += 1
-        self.n_skipped += bool(getattr(answer, "skipped", False))
-        if not (hasattr(answer, "statistic") and hasattr(answer, "p_value")):
-            raise FishernetError(f"a test must answer with a statistic and a p_value, got {shown(answer)}")
+        self.n_skipped += answer.skipped
         if not 0 <= answer.p_value <= 1 or math.isnan(answer.statistic):
             raise FishernetError(f"the test of {i} and {j} given {given} answered {answer!r}: no p-value from 0 to 1")
         return answer
@@ -157,7 +146,7 @@ SEARCHES = {"iamb": False, "inter-iamb": True}  # whether additions and removals
 
 
 @dataclass(frozen=True, repr=False)
-class BlanketsFound(Framed):
+class MarkovBlankets(Framed):
     """The Markov blanket of every variable, and how they were found."""
 
     names: tuple[str, ...]
@@ -180,7 +169,7 @@ class BlanketsFound(Framed):
         edges = f"{self.graph().n_edges:,} to {several(self.graph('or').n_edges, 'edge')}"
         undone = f"; {len(self.unfinished)} not done" if self.unfinished else ""
         size = several(len(self.names), "variable")
-        return f"BlanketsFound({size}, {edges}; {several(self.n_tests, 'test')}{undone})"
+        return f"MarkovBlankets({size}, {edges}; {several(self.n_tests, 'test')}{undone})"
 
     def graph(self, rule: Rule = "and") -> UndirectedGraph:
         """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""
@@ -206,7 +195,7 @@ def markov_blankets(
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
-) -> BlanketsFound:
+) -> MarkovBlankets:
     """Find the Markov blanket of every variable by tests of independence, and say how.
 
     Parameters
@@ -216,7 +205,7 @@ def markov_blankets(
 
     Returns
     -------
-    BlanketsFound
+    MarkovBlankets
 
     Examples
     --------
@@ -248,7 +237,7 @@ def markov_blankets(
         _warn_of_the_rest(of, len(work.blankets), walk.n_tests, max_seconds)
     blankets, unfinished = _with_the_rest(work.blankets, walk.so_far, len(of)), of[len(work.blankets) :]
     repeats = number if test == "knn-mi" or drawn else None
-    return BlanketsFound(of, blankets, walk.n_tests, walk.n_skipped, work.watch.seconds, repeats, unfinished)
+    return MarkovBlankets(of, blankets, walk.n_tests, walk.n_skipped, work.watch.seconds, repeats, unfinished)
 
 
 class _OutOfTimeError(Exception):
@@ -276,11 +265,11 @@ class _Work:
 
 def _foretell(test: IndependenceTest, n_variables: int, watch: Watch) -> None:
     """Warn when the work will take long, by the time of one estimate (which is kept)."""
-    permutations = getattr(test, "permutations", 0)
+    permutations = test.permutations
     if not permutations or n_variables < 2:
         return
     began = watch.seconds
-    test.association(0, 1, ())  # type: ignore[attr-defined]  # a KnnTest
+    test.association(0, 1, ())
     n_estimates = n_variables * (n_variables - 1) // 2 + n_variables * permutations
     expected = (watch.seconds - began) * n_estimates
     if expected > LONG:
@@ -378,8 +367,9 @@ def markov_graph(
     test : str or callable
         "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence [1]_.
         "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
-        ``test(i, j, given)`` that answers with a ``statistic`` and a ``p_value``; the candidate with the largest
-        statistic is tested first, or the one with the largest ``test.association(i, j, given)`` where there is that.
+        ``test(i, j, given)`` that returns a ``statistic`` and a ``p_value``, or a
+        `fishernet.independence.IndependenceTest`. The candidate with the largest statistic is tested first, or the one
+        with the largest ``test.association(i, j, given)`` where ``test.ranks_by_test`` is False.
     rule : {"and", "or"}
         Join variables that are in each other's blankets, or one in the other's.
     search : {"iamb", "inter-iamb"}
@@ -475,7 +465,7 @@ def _test_of(
         if not callable(test):
             kind = "a test's name, or a function test(i, j, given)"
             raise FishernetError(f"test must be {kind}, got {shown(test)}", parameter="test")
-        return _names_of(X, names), test
+        return _names_of(X, names), FunctionTest(test) if inspect.isroutine(test) else test
     named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
     if named == "knn-mi":
         options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options

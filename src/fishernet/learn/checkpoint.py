@@ -25,7 +25,7 @@ import numpy as np
 from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import cut
-from fishernet.base.progress import Resumable, Watch
+from fishernet.base.progress import Interrupted, Resumable, Watch
 from fishernet.data import Source, Statistic
 from fishernet.data.digest import mixed
 from fishernet.graphs import Dag
@@ -60,9 +60,11 @@ def run_with_checkpoint(path: Path, search: Search, scorer: Scorer, rules: Rules
     kept.write()
     try:
         found = search.run(scorer, rules, watch.keeping(kept))
-    except KeyboardInterrupt as interrupt:
-        interrupt.checkpoint = path  # type: ignore[attr-defined]
+    except Interrupted as interrupt:
+        interrupt.checkpoint = path
         raise
+    except KeyboardInterrupt:
+        raise Interrupted(best=rules.start, checkpoint=path) from None
     if found.finished:
         kept.write_result(found)
     return found

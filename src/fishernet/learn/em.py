@@ -17,7 +17,7 @@ from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.names import several
-from fishernet.base.progress import Progress, Watch
+from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.models.sequences.alphabet import Alphabet
 
@@ -138,7 +138,7 @@ def fit(
 
     `leap` extrapolates three models that follow one another, by at most so many steps; where that would lose, it is not
     done. When the time of the watch is over, the best so far is returned; on Ctrl-C it is the attribute ``best`` of the
-    KeyboardInterrupt.
+    interrupt.
 
     Progress is told ``("fitting " + what, done, total)``, in steps; or the watch, where one is given.
     """
@@ -156,15 +156,13 @@ def fit(
     runs: list[EmResult[Model]] = []
     try:
         for begin in starts:
-            runs.append(_improve(begin, steps, effort, late, leap))
+            runs.append(_improve(begin, steps, effort, late, leap, runs))
             done += effort.max_steps
             if watch.late:
                 break
-    except KeyboardInterrupt as interrupt:
-        reached: list[EmResult[Model]] = [*runs, *getattr(interrupt, "reached", ())]
-        best = max(reached, key=lambda run: run.objective).model if reached else starts[0]
-        interrupt.best = best  # type: ignore[attr-defined]
-        raise
+    except KeyboardInterrupt:
+        best = max(runs, key=lambda run: run.objective).model if runs else starts[0]
+        raise Interrupted(best=best) from None
     best_run = max(runs, key=lambda run: run.objective)
     watch.finish(sum(len(run.trace) - 1 for run in runs))
     return replace(
@@ -182,8 +180,9 @@ def _improve(
     effort: Effort,
     late: Callable[[int], bool],
     leap: Leap[Model] | None,
+    runs: list[EmResult[Model]],
 ) -> EmResult[Model]:
-    """Return what becomes of one start; an interrupt carries it as far as it is, in the list `reached`."""
+    """Return what becomes of one start; what was reached when it is interrupted is added to the runs."""
 
     def looked_at(model: Model) -> tuple[Model, float, Counts, float]:
         log_likelihood, counts = steps.expected(model)
@@ -210,8 +209,8 @@ def _improve(
             now = far if gains else looked_at(later)
             trace.append(now[3])
             stopped = late(len(trace) - 1)
-    except KeyboardInterrupt as interrupt:
-        interrupt.reached = [so_far()]  # type: ignore[attr-defined]
+    except KeyboardInterrupt:
+        runs.append(so_far())
         raise
     return so_far()
 

@@ -23,13 +23,13 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.base.names import shown
-from fishernet.base.progress import Watch
+from fishernet.base.progress import Interrupted, Watch
 from fishernet.graphs import Dag
 from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
-from fishernet.learn.search import Scorer, SearchResult
+from fishernet.learn.search import Scorer, Search, SearchResult
 from fishernet.scores.local import n_sets, subset_terms, total_score
 
 MAX_MEMORY = 2.0**33  # bytes
@@ -41,7 +41,7 @@ SHARE = 0.5  # of the time goes to another search at the most, whose graph is th
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Search):
     """Exact search: the network with the highest score of all that keep the rules.
 
     Ties (below ``max(1e-9, 1e-12 |score|)`` nats) go to few parents, and to those that come first in the order of the
@@ -79,10 +79,8 @@ class Exact:
             run = SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
         try:
             found = run.parents()
-        except KeyboardInterrupt as interrupt:
-            interrupt.args = (f"interrupted when {run.how_far}",)
-            interrupt.best = known.dag  # type: ignore[attr-defined]
-            raise
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted when {run.how_far}", best=known.dag) from None
         if found is None:
             return replace(known, finished=False, seconds=watch.seconds, seed=None)
         dag = Dag(rules.names, found)

@@ -52,7 +52,7 @@ PATIENCE = 100
 PAIRS_AT_ONCE = 1 << 18
 
 
-class RunsInCore(Protocol):
+class RunsInCore(Search, Protocol):
     """A search whose work the core does, perhaps among the most dependent pairs of variables alone."""
 
     @property
@@ -68,11 +68,15 @@ class RunsInCore(Protocol):
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
 
-    @property
-    def going_on(self) -> Search:
-        """The search that goes on from a good graph: this one without restarts."""
+    def refining(self) -> Search:
+        """Return the search that improves a good graph: this one without restarts."""
         again: Search = replace(self, restarts=0)  # type: ignore[type-var]
         return again
+
+    def seeded(self, seed: int) -> Search:
+        """Return the same search with another seed."""
+        other: Search = replace(self, seed=seed)  # type: ignore[type-var]
+        return other
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules."""

@@ -61,7 +61,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InputsFound(Framed):
+class InputSearchResult(Framed):
     """The inputs that a search chose for every variable."""
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ class InputsFound(Framed):
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(sum(map(len, self.inputs)), 'input')}"
         work = f"{several(self.steps, 'step')}, {several(self.n_scores, 'local score')}, {self.seconds:.2f} s"
-        return f"InputsFound({size}, score {float(self.scores.sum()):,.4f}; {work})"
+        return f"InputSearchResult({size}, score {float(self.scores.sum()):,.4f}; {work})"
 
     def to_frame(self) -> pa.Table:
         """Return one row a variable, with its inputs' names and its score, as a pyarrow Table."""
@@ -103,7 +103,7 @@ class InputSearch:
     last_step: bool = False
     """End with the whole rest as inputs where that scores higher (section 4.3), if the limits allow it."""
 
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> InputsFound:
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> InputSearchResult:
         """Choose inputs within the limits of the rules."""
         n = len(rules.names)
         nodes = [Node(v) for v in range(n)]
@@ -138,7 +138,7 @@ class InputSearch:
         watch.finish(steps)
         inputs = tuple(node.best_inputs for node in nodes)
         best = np.array([node.best_score for node in nodes])
-        return InputsFound(rules.names, inputs, best, n_candidates, scorer.n_distinct, steps, watch.seconds)
+        return InputSearchResult(rules.names, inputs, best, n_candidates, scorer.n_distinct, steps, watch.seconds)
 
     def _move(self, node: Node, scores: Array, step: int) -> None:
         allowed = scores
@@ -199,7 +199,7 @@ def local_structure(
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
-) -> InputsFound:
+) -> InputSearchResult:
     """Choose the inputs of every variable of a dependency network, and say how they were found.
 
     Parameters
@@ -233,7 +233,7 @@ def local_structure(
 
     Returns
     -------
-    InputsFound
+    InputSearchResult
 
     Raises
     ------

@@ -53,9 +53,8 @@ class Order(RunsInCore):
     seed: int = 0
     """All randomness comes from it."""
 
-    @property
-    def going_on(self) -> Tabu:
-        """The search that goes on from a good graph, of which another order would leave little."""
+    def refining(self) -> Tabu:
+        """Return the search that improves a good graph, of which another order would leave little."""
         return Tabu(candidates=self.candidates)
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:

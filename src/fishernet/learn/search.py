@@ -21,7 +21,7 @@ from fishernet.base import check
 from fishernet.base.display import Framed, page
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
-from fishernet.base.progress import Resumable, Watch
+from fishernet.base.progress import Interrupted, Resumable, Watch
 from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
@@ -62,18 +62,27 @@ class Scorer(Protocol):
 
 
 class Search(Protocol):
-    """A search over directed acyclic graphs: a frozen object whose fields are its options."""
+    """A search over directed acyclic graphs: a frozen object whose fields are its options.
+
+    A class that names it as its base has `run`, and changes the other two where they do not hold.
+    """
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules.
 
-        A search that has restarts, or begins anew, may say with an attribute ``going_on`` which search goes on from a
-        graph that is good already; the rounds of structural EM take it.
-
-        ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result. On Ctrl-C it is
-        the attribute ``best`` of the KeyboardInterrupt. A search that can go on from a state of its own works within
+        ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result. On Ctrl-C
+        `fishernet.base.progress.Interrupted` carries it. A search that can go on from a state of its own works within
         ``watch.over(work)`` (`fishernet.base.progress.Resumable`); any other begins anew when it was stopped.
         """
+        ...
+
+    def refining(self) -> Search:
+        """Return the search that improves a graph that is good already, in the rounds of structural EM."""
+        return self
+
+    def seeded(self, seed: int) -> Search:  # noqa: ARG002
+        """Return the same search with another seed; a search that draws nothing stays as it is."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -145,9 +154,8 @@ def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, 
     try:
         with watch.over(search) as look:
             finished = search.run(scorer.for_core(), look)
-    except KeyboardInterrupt as interrupt:
-        interrupt.best = Dag(names, search.parents)  # type: ignore[attr-defined]
-        raise
+    except KeyboardInterrupt:
+        raise Interrupted(best=Dag(names, search.parents)) from None
     watch.finish(search.n_steps)
     steps = tuple(
         Step(KINDS[kind], names[parent] if parent >= 0 else "", names[child] if child >= 0 else "", gain)

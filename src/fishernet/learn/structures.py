@@ -11,7 +11,7 @@ from typing import Any
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
-from fishernet.base.progress import Progress, Watch
+from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
 from fishernet.data import Source
@@ -185,7 +185,6 @@ def structure(
     elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
-    check.made(searching, "search", "the name of a search, or a search", "run")
     way = way_with_missing(source, missing, how)
     if way == "em" and checkpoint is not None:
         message = "a checkpoint is of one search, and structural EM (missing='em') makes one in every round; "
@@ -197,10 +196,10 @@ def structure(
         if checkpoint is not None:
             return run_with_checkpoint(check.path(checkpoint, "checkpoint"), searching, scorer, rules, watch)
         return searching.run(scorer, rules, watch)
-    except KeyboardInterrupt as interrupt:
-        if not hasattr(interrupt, "best"):
-            interrupt.best = rules.start  # type: ignore[attr-defined]
+    except Interrupted:
         raise
+    except KeyboardInterrupt:
+        raise Interrupted(best=rules.start) from None
 
 
 def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:
@@ -209,8 +208,9 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
     if not isinstance(search, str):
         if options:
             raise FishernetError(f"{listed(options)} are for searches by name; give them to the object")
-        drawing = seed is not None and hasattr(search, "seed")
-        return dataclasses.replace(search, seed=number) if drawing else search  # type: ignore[type-var]
+        kind = "the name of a search, or an object of a class that names fishernet.learn.Search as its base"
+        check.made(search, "search", kind, "run", "refining", "seeded")
+        return search if seed is None else search.seeded(number)
     named: str = word(search, "search", SEARCHES)
     for name in options:
         if name not in _fields(named):

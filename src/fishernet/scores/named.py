@@ -30,7 +30,7 @@ SCORES: dict[str, Callable[..., Score]] = {
     "fnml": Fnml,
     "qnml": Qnml,
 }
-SCORES_OF_NUMBERS: dict[str, Callable[..., Score]] = {"fractional": Fractional}
+CONTINUOUS_SCORES: dict[str, Callable[..., Score]] = {"fractional": Fractional}
 NUMBERS = {"bdeu": "ess", "bdq": "alpha"}  # the one number that a name may carry, as in "bdeu:10"
 
 
@@ -40,7 +40,7 @@ def named_score(score: str | Score, **options: Any) -> Score:
     Parameters
     ----------
     score : str or Score
-        One of `SCORES` or `SCORES_OF_NUMBERS`; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq"
+        One of `SCORES` or `CONTINUOUS_SCORES`; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq"
         with ``alpha=0.5``.
     **options
         The score's own hyperparameters.
@@ -61,7 +61,7 @@ def named_score(score: str | Score, **options: Any) -> Score:
             )
         return score
     name, colon, number = score.partition(":")
-    known = SCORES | SCORES_OF_NUMBERS
+    known = SCORES | CONTINUOUS_SCORES
     name = word(name, "score", known)
     if colon:
         options |= _carried(name, number)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.independence import TestResult
+from fishernet.independence import IndependenceTest, TestResult
+from fishernet.independence.contingency import FunctionTest
 from fishernet.learn.blankets import BlanketSearch
 
 EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e"), ("f", "g")]
@@ -14,7 +15,7 @@ NAMES = list("abcdefgh")
 GRAPH = fn.UndirectedGraph.from_edges(NAMES, EDGES)
 
 
-class Oracle:
+class Oracle(IndependenceTest):
     """Knows the graph: dependent where not separated; the closer, the stronger."""
 
     def __init__(self, graph: fn.UndirectedGraph) -> None:
@@ -57,7 +58,9 @@ def test_growth_stops_at_the_limit() -> None:
 def test_the_strongest_is_tested_first_and_the_first_of_equals() -> None:
     tested: list[int] = []
 
-    class Strengths:
+    class Strengths(IndependenceTest):
+        ranks_by_test = False
+
         def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
             return [0.0, 1.0, 5.0, 5.0][j]
 
@@ -74,15 +77,15 @@ def test_interleaving_ends_where_a_member_comes_and_goes() -> None:
         """1 is needed without 2, and not beside it; 2 likewise beside 1."""
         return TestResult(1.0, 0.0 if (len(given) < 2 and j not in (1,)) or not given else 1.0)
 
-    assert BlanketSearch(3, fickle, interleaved=True).find(0) in [(), (1,), (2,), (1, 2)]
+    assert BlanketSearch(3, FunctionTest(fickle), interleaved=True).find(0) in [(), (1,), (2,), (1, 2)]
 
 
 @pytest.mark.parametrize(
     "answer", [0.5, TestResult(1.0, 1.5), TestResult(float("nan"), 0.5), TestResult(1.0, float("nan"))]
 )
 def test_an_answer_that_is_none(answer: Any) -> None:
-    with pytest.raises(fn.FishernetError, match="answer"):
-        BlanketSearch(3, lambda i, j, given: answer).find(0)
+    with pytest.raises(fn.FishernetError, match="test"):
+        BlanketSearch(3, FunctionTest(lambda i, j, given: answer)).find(0)
 
 
 def test_a_function_of_ones_own_learns_a_graph() -> None:

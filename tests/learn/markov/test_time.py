@@ -27,7 +27,7 @@ class Clock:
         return self.now
 
 
-class Chain:
+class Chain(fn.independence.IndependenceTest):
     """Knows the graph a - b - c - d, and takes ten seconds for a test."""
 
     def __init__(self, clock: Clock) -> None:

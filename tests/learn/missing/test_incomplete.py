@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.learn.missing.incomplete import AvailableCases
 from tests.infer.test_completion import known
 from tests.networks import networks, random_network, with_holes
 from tests.reference import inference as reference
@@ -211,7 +212,7 @@ def test_what_em_does_not_go_with() -> None:
     with pytest.raises(FishernetError, match="restarts"):
         fn.learn.parameters(CHAIN, complete, restarts=3)
     with pytest.raises(SchemaError, match="need the rows"):
-        fn.learn.parameters(CHAIN, fn.learn.AvailableCases(complete), hidden={"c": 2})
+        fn.learn.parameters(CHAIN, AvailableCases(complete), hidden={"c": 2})
     with pytest.raises(FishernetError, match="score of its own"):
         fn.learn.structure(ROWS, missing="node-average", score="bdeu")
     with pytest.raises(FishernetError, match="unknown missing"):

@@ -50,8 +50,9 @@ class AvailableCases(Source):
     Examples
     --------
     >>> import fishernet as fn
+    >>> from fishernet.learn.missing.incomplete import AvailableCases
     >>> table = fn.Table.from_frame({"a": ["x", None, "y"], "b": [0, 1, None]})
-    >>> fn.learn.AvailableCases(table).statistics([(0,), (0, 1)])[1].total
+    >>> AvailableCases(table).statistics([(0,), (0, 1)])[1].total
     1
     """
 

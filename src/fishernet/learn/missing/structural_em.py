@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fishernet.base.progress import Watch
+from fishernet.base.progress import Interrupted, Watch
 from fishernet.data import Source, Table
 from fishernet.graphs import Dag
 from fishernet.learn.em import Effort, EmResult
@@ -51,7 +51,6 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     available = LocalScores(rows, NodeAverage(START_CAUTION))
     first = beginning.run(available, rules, watch.about("the available cases"))
     found = dataclasses.replace(first, score=math.nan)  # which is another score
-    going_on = getattr(search, "going_on", search)
     n_scores, gains, round_number = first.n_scores, True, 0
     try:
         while gains and found.finished and not watch.late and round_number < MOST_ROUNDS:
@@ -60,13 +59,14 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
             scorer = LocalScores(ExpectedCounts(net, rows, most=COMPLETIONS), score)
             now = float(scorer(family_positions(scorer.source, found.dag)).sum())
             of_round = dataclasses.replace(rules, start=found.dag)
-            later = going_on.run(scorer, of_round, watch.about(f"round {round_number}"))
+            later = search.refining().run(scorer, of_round, watch.about(f"round {round_number}"))
             n_scores += later.n_scores
             gains = later.score > now + LEAST_GAIN * max(1.0, float(rows.total))
             found = later if gains else dataclasses.replace(found, score=now, finished=later.finished)
-    except KeyboardInterrupt as interrupt:
-        interrupt.best = getattr(interrupt, "best", found.dag)  # type: ignore[attr-defined]
+    except Interrupted:
         raise
+    except KeyboardInterrupt:
+        raise Interrupted(best=found.dag) from None
     return dataclasses.replace(found, n_scores=n_scores, finished=found.finished and not gains, seconds=watch.seconds)
 
 
