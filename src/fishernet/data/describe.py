@@ -147,7 +147,7 @@ def _held(variable: Column, column: npt.NDArray[Any]) -> Held:
         if variable.is_continuous and part.missing < len(cells):
             known = cells[~missing] if part.missing else cells
             part = Held(part.missing, float(known.min()), float(known.max()))
-        found = found + part
+        found = part if begin == 0 else found + part
     return found
 
 

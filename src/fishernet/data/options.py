@@ -259,6 +259,12 @@ class Options:
         self._require(names, [variable.name for variable in self.schema], "schema")
         return [name for name in names if name in wanted or name == self.weights]
 
+    @property
+    def said_of(self) -> frozenset[str]:
+        """The columns of which a caller says by name what they are."""
+        cut = self.bins if isinstance(self.bins, dict) else {}
+        return frozenset({*self.categorical, *self.continuous, *cut} - {None})  # type: ignore[arg-type]
+
     def cut(self, name: str) -> int | tuple[float, ...] | None:
         """Return how a column of numbers is cut into bins: at most how many, or where; None for not at all."""
         if not isinstance(self.bins, dict):

@@ -111,10 +111,18 @@ class Cells:
         """Whether a label is known."""
         return bool(len(self.labels))
 
-    @property
+    @cached_property
     def is_plain_number(self) -> bool:
         """Whether the labels are numbers that are no declared states."""
         return not self.declared and is_numeric(self.typed_labels)
+
+    @cached_property
+    def n_texts(self) -> int:
+        """The number of different texts that the column holds; 0 where it holds anything else, or declares states."""
+        if self.declared or self.is_plain_number:
+            return 0
+        labels = self.typed_labels
+        return len(labels) if labels.dtype.kind == "O" and set(map(type, labels)) <= {str} else 0
 
     def looks_continuous(self) -> bool:
         """Return whether the labels are numbers that stay numbers unless it is asked otherwise."""
@@ -241,7 +249,8 @@ class Cells:
     def as_dates(self) -> SourceColumn:
         """Return a column of text as one of dates where all its labels are written as such; any other as it is."""
         labels = self.labels.tolist()
-        if self.declared or not labels or not isinstance(labels[0], str) or parsed(labels[:1]) is None:
+        first = labels[0] if labels and not self.declared else None
+        if not isinstance(first, str) or first[4:5] != "-" or parsed([first]) is None:
             return self  # told by the first label mostly
         dates = parsed(labels) if self.text or all(isinstance(label, str) for label in labels) else None
         if dates is None:
@@ -297,6 +306,8 @@ class NumberCells:
     _kept_coded: Cells | None = field(default=None, init=False, repr=False, compare=False)
 
     holds_numbers: ClassVar[bool] = True
+    is_plain_number: ClassVar[bool] = True
+    n_texts: ClassVar[int] = 0
     text: ClassVar[bool] = False
 
     def blocks(self) -> Iterator[npt.NDArray[np.float64]]:
@@ -333,11 +344,6 @@ class NumberCells:
         if self.declared or not pa.types.is_floating(self.column.type):
             return self.declared or self.column.null_count < len(self.column)
         return not np.isnan(self._sample()).all() or not all(np.isnan(numbers).all() for numbers in self.blocks())
-
-    @property
-    def is_plain_number(self) -> bool:
-        """Whether the labels are numbers that are no declared states: always."""
-        return True
 
     def looks_continuous(self) -> bool:
         """Return whether the column stays one of numbers unless it is asked otherwise."""

@@ -26,7 +26,7 @@ from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, So
 from fishernet.data.encoding.labels import MOST_STATES, is_numeric, sorted_states, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
-from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
+from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state, label_array
 
 Coding = tuple[Variable, npt.NDArray[np.int64]]  # a variable, and the code of each label of a column
 
@@ -108,16 +108,11 @@ def encode(source: Columns, options: Options, keep: Keep = in_memory) -> Encoded
 
 def chosen_columns(cells: Sequence[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
     """Return the columns that become variables, text that is dates as such; what is left out joins the decisions."""
-    dated = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
+    states = {v.name for v in options.schema or () if not v.is_continuous and v.cuts is None} | {*options.categorical}
+    dated = [column if column.name in states else column.as_dates() for column in cells]
     if options.schema is not None:
         return dated
     return _without_identifiers(_without_empty(dated, options, decisions), options, decisions)
-
-
-def _may_be_dates(name: str, options: Options) -> bool:
-    """Whether text may be dates in a column: unless states are asked for."""
-    wanted = next((variable for variable in options.schema or () if variable.name == name), None)
-    return name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts is not None)
 
 
 # ------------------------------------------------------------------------------------------------------ weights
@@ -216,11 +211,8 @@ def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
 
 def _without_empty(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
     """Leave out columns in which every cell is missing, with a warning; not where no other column is there."""
-    empty = [
-        column.name
-        for column in cells
-        if not column.has_values and not _is_asked_for(column, options) and column.n_rows and not column.declared
-    ]
+    said = options.said_of
+    empty = [c.name for c in cells if not c.has_values and c.name not in said and c.n_rows and not c.declared]
     if not empty or len(empty) == len(cells):
         return cells
     decisions.extend(Decision(name, "only missing cells", ("continuous",), True) for name in empty)
@@ -233,10 +225,12 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
     """Leave out columns of text that tell rows apart, as ids, names and titles do, with a warning."""
     kept = []
     found: list[Decision] = []
+    said = options.said_of
     for column in cells:
-        _warn_of_spoiled_numbers(column, options)
-        n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
-        n_known = column.n_rows - (column.n_missing if n_labels else 0)
+        n_labels = 0 if column.name in said else column.n_texts
+        if n_labels > MOST_STATES:
+            _warn_of_spoiled_numbers(column.coded)
+        n_known = column.n_rows - column.n_missing if n_labels else 0
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
             texts = several(n_labels, "different text")
             why = f"{'' if column.coded.holds_all else 'at least '}{texts} in {several(n_known, 'row')}"
@@ -259,41 +253,22 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
     return kept
 
 
-def _is_asked_for(column: SourceColumn, options: Options) -> bool:
-    """Whether something is said of the column already."""
-    said = (*options.categorical, *options.continuous)
-    return column.name in said or options.cuts_by_name(column.name)
-
-
-def _distinct_texts(column: SourceColumn) -> int:
-    """Return the number of different texts in a column of them; 0 in one of other labels, or that declares states."""
-    if column.declared or column.is_plain_number:
-        return 0
-    labels = column.coded.typed_labels
-    return len(labels) if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels) else 0
-
-
-def _warn_of_spoiled_numbers(column: SourceColumn, options: Options) -> None:
+def _warn_of_spoiled_numbers(cells: Cells) -> None:
     """Warn where a column of text would be one of numbers but for a few labels, or but for how they are written."""
-    n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
-    if n_labels <= MOST_STATES:
-        return
-    cells = column.coded
     strange = np.isnan(cells.label_numbers)
     labels = [label for label, flag in zip(cells.labels.tolist(), strange, strict=True) if flag]
-    name = column.name
+    name = cells.name
     written = next((said for form, said in WRITTEN if labels and all(map(form.fullmatch, labels))), None)
     if written is not None:
         hint = f"its numbers are written as {labels[0]!r}: {written} reads them"
     elif not labels and all(label.endswith("%") for label in cells.labels.tolist()):
         hint = f"its numbers are written as {cells.labels[0]!r}: continuous=[{name!r}] reads them"
-    elif not 0 < len(labels) <= MOST_SPOILING or n_labels - len(labels) <= MOST_STATES:
+    elif not 0 < len(labels) <= MOST_SPOILING or cells.n_texts - len(labels) <= MOST_STATES:
         return
     else:
-        n_cells = cells.n_marked(strange)
         hint = (
-            f"it holds numbers, and {listed(labels)} in {n_cells:,} of its cells: na_values= says what means a missing "
-            f"cell, and categorical=[{name!r}] keeps it as it is without this warning"
+            f"it holds numbers, and {listed(labels)} in {cells.n_marked(strange):,} of its cells: na_values= says what "
+            f"means a missing cell, and categorical=[{name!r}] keeps it as it is without this warning"
         )
     warnings.warn(FishernetWarning(f"column {name!r} is taken for text; {hint}", parameter="na_values"), stacklevel=6)
 
@@ -306,7 +281,7 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
     if variable.cuts is not None and not column.declared:
         return Decision(name, "cut into bins, as asked")
     if variable.is_continuous:
-        if variable.unit is None and _counts_rows(column):
+        if variable.unit is None and column.n_rows >= LEAST_ROWS and column.is_plain_number and column.counts_rows():
             return Decision(name, "numbers that count the rows: an id?", ("exclude", "bins"))
         kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
         return Decision(name, kind, ("bins", "categorical"))
@@ -316,11 +291,6 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
         return Decision(name, several(variable.cardinality, "whole number"), ("continuous",))
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
     return Decision(name, kind, ("exclude",))
-
-
-def _counts_rows(column: SourceColumn) -> bool:
-    """Whether a column holds a row of whole numbers, each once, as ids do, in any order."""
-    return column.n_rows >= LEAST_ROWS and column.is_plain_number and column.counts_rows()
 
 
 def _with_found_states(rows: Rows, options: Options, decisions: list[Decision], keep: Keep) -> Encoded:
@@ -393,7 +363,7 @@ def stays_continuous(column: SourceColumn, options: Options) -> bool:
     if column.name in options.categorical:
         return False
     asked = column.name in options.continuous
-    if options.cut(column.name) is not None and (asked or column.is_plain_number):
+    if options.bins is not None and options.cut(column.name) is not None and (asked or column.is_plain_number):
         return False
     return asked or column.looks_continuous()
 
@@ -409,7 +379,7 @@ def _refuse_stateless(variables: Sequence[Column], missing: dict[str, int], opti
 
 def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Variable) -> Iterator[Codes]:
     """Yield each cell's code, from that of each label and that of missing cells."""
-    return column.spread_blocks(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
+    return column.spread_blocks(np.append(codes, fill).astype(variable.dtype))
 
 
 def _binned(column: SourceColumn, variable: Variable, fill: int) -> Iterator[Codes]:
@@ -417,13 +387,13 @@ def _binned(column: SourceColumn, variable: Variable, fill: int) -> Iterator[Cod
     for numbers in column.number_blocks():
         codes = variable.bin(numbers)
         codes[codes == variable.cardinality] = fill
-        yield codes.astype(code_dtype(variable.cardinality))
+        yield codes.astype(variable.dtype)
 
 
 def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
     """Return the variable that a column's labels make, and each label's code."""
     labels = column.typed_labels
-    cut = options.asked_cut(column.name, numbers=column.is_plain_number)
+    cut = None if options.bins is None else options.asked_cut(column.name, numbers=column.is_plain_number)
     if cut is not None:
         if not is_numeric(labels):
             column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
