@@ -216,7 +216,7 @@ def learn(
         "model": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
     }
-    words = learner.text({**facts, "comparable": same_bins(rows.variables)})
+    words = list(learner.text({**facts, "comparable": same_bins(rows.variables)}))
     Answer(facts, words).write(None, as_json)
 
 

@@ -390,7 +390,7 @@ def _hasty(layout: Layout, names: list[str]) -> Columns | None:
     except pa.ArrowInvalid:
         return None
     columns = _columns(table, names, frozenset())
-    if _any_label_holds(columns, "\n") or _any_label_holds(columns, "\r"):
+    if _any_label_holds(columns, "\n\r"):
         return None
     _refuse_open_quote(layout, table.column(names[-1]))
     return columns
@@ -412,8 +412,9 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
     raise FileFormatError(layout.file.path, "holds carriage returns in cells and is too large to be one block")
 
 
-def _any_label_holds(columns: Columns, character: str) -> bool:
-    return any(character in "".join(column.coded.labels.tolist()) for column in columns.cells)
+def _any_label_holds(columns: Columns, characters: str) -> bool:
+    texts = ["".join(column.coded.labels.tolist()) for column in columns.cells]
+    return any(character in text for text in texts for character in characters)
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:

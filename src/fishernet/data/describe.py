@@ -171,7 +171,8 @@ def described(variables: Sequence[Column], summary: Summary, decisions: Sequence
 def _states(variable: Column) -> str:
     """Return the first states, and how many there are where these are more."""
     n = len(variable.states)
-    shown = ", ".join(cut(repr(state), LONGEST) for state in variable.states[:SHOWN])
+    texts = [repr(state) for state in variable.states[:SHOWN]]
+    shown = ", ".join([text if len(text) <= LONGEST else cut(text, LONGEST) for text in texts])
     return shown if n <= SHOWN else f"{shown}, ... ({n:,} states)"
 
 

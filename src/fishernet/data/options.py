@@ -11,7 +11,7 @@ import codecs
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack, get_args
 
@@ -106,6 +106,8 @@ class TextFormat:
     decimal: str = "."
     thousands: str | None = None
     encoding: str = "utf-8"
+    is_plain: bool = field(init=False)
+    """Whether numbers are written as in Python."""
 
     @classmethod
     def checked(cls, given: FileKeywords) -> TextFormat:
@@ -133,10 +135,8 @@ class TextFormat:
             raise SchemaError(message, parameter="encoding") from None
         return cls(delimiter, decimal, thousands, known)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether numbers are written as in Python."""
-        return self.decimal == "." and self.thousands is None
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_plain", self.decimal == "." and self.thousands is None)
 
     def refuse(self, source: object, *taken: str) -> None:
         """Raise SchemaError for what says how text is written, but for what is taken, of a source that is no text."""

@@ -42,7 +42,7 @@ from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
-from fishernet.data.variable import Column, Continuous, Variable, checked_variables
+from fishernet.data.variable import Column, Continuous, Variable, any_missing, checked_variables
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
@@ -385,7 +385,7 @@ class Table(GivesFrames):
     def has_missing(self) -> bool:
         """Whether any cell is missing."""
         if self._has_missing is None:
-            self._has_missing = any(v.any_missing(c) for v, c in zip(self._variables, self._columns, strict=True))
+            self._has_missing = any_missing(self._variables, self._columns)
         return self._has_missing
 
     def missing_counts(self) -> dict[str, int]:

@@ -121,7 +121,8 @@ class Variable(Brief):
         _check_name(name)
         if isinstance(states, str):
             raise SchemaError(f"variable {name!r}: states must be a sequence of labels, not one str ({states!r})")
-        labels = tuple(_plain(state, name) for state in check.items(states, "states", "labels"))
+        given = states if isinstance(states, list | tuple) else check.items(states, "states", "labels")
+        labels = tuple([_plain(state, name) for state in given])
         if not labels:
             raise SchemaError(f"variable {name!r} has no states; it needs at least one")
         codes = {label: code for code, label in enumerate(labels)}
@@ -345,6 +346,11 @@ def checked_variables(
     if unique:
         check_names([variable.name for variable in every])
     return every
+
+
+def any_missing(variables: Iterable[Column], columns: Iterable[npt.NDArray[Any]]) -> bool:
+    """Return whether a cell of any column is missing."""
+    return any(variable.any_missing(column) for variable, column in zip(variables, columns, strict=True))
 
 
 def require_categorical(variables: Iterable[Column], purpose: str, remedy: str = "") -> tuple[Variable, ...]:

@@ -60,12 +60,12 @@ def check_storable(variables: Iterable[Column]) -> None:
 def check_names_storable(names: Iterable[str]) -> None:
     """Raise SchemaError when a name holds half of a surrogate pair."""
     for name in names:
-        if not is_text(name):
+        if not name.isascii() and not is_text(name):
             raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")
 
 
 def _check_state(name: str, position: int, state: State) -> None:
-    if isinstance(state, str) and not is_text(state):
+    if isinstance(state, str) and not state.isascii() and not is_text(state):
         raise SchemaError(f"variable {name!r}: the state {state!r} holds half of a surrogate pair, which no file can")
     if isinstance(state, int):
         try:

@@ -360,7 +360,8 @@ def fit_conditionals(
     `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
     Counts make full tables, or what `kind` makes of them.
     """
-    of = [[source.variables[v] for v in family] for family in families]
+    every = source.variables
+    of = [[every[v] for v in family] for family in families]
     if kind is None:
         for variables in of:
             check_cells(variables, f"the conditional of {variables[-1].name!r}")

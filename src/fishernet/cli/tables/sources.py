@@ -28,6 +28,7 @@ from fishernet.data.streams.sizes import decoded_bytes, found_files, is_streamed
 Answer = TypeVar("Answer")
 CONTEXT = "fishernet.opening"
 BLOCK_ROWS = 2**16  # that are worked on at once
+ALWAYS_SHORT = 2**20  # bytes of a file that is read whole on any machine
 SHARE = 4  # of the memory; what is likely longer than that part of it is read as a stream
 
 
@@ -78,7 +79,7 @@ class Opening:
 
 
 def _is_too_long(path: Path) -> bool:
-    if not is_streamed(path):
+    if path.stat().st_size < ALWAYS_SHORT or not is_streamed(path):
         return False
     size, memory = decoded_bytes(path), memory_limit()
     if size <= memory // SHARE:

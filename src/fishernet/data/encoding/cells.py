@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.arrays import row_blocks
+from fishernet.data.arrays import BLOCK_ROWS, row_blocks
 from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit, parsed
 from fishernet.data.encoding.labels import Labels, are_states, is_numeric, numbers_of, typed
 from fishernet.data.variable import Bounds, label_array
@@ -185,9 +185,10 @@ class Cells:
         """Yield the value of each cell, as `spread`, so many at a time."""
         for block in self.blocks:
             of = values[block.positions]
-            for at in row_blocks(len(block.indices)):
-                cells = np.empty(at.stop - at.start, dtype=values.dtype)
-                _core.look_up(block.indices[at], of, cells)
+            for begin in range(0, len(block.indices), BLOCK_ROWS):
+                indices = block.indices[begin : begin + BLOCK_ROWS]
+                cells = np.empty(len(indices), dtype=values.dtype)
+                _core.look_up(indices, of, cells)
                 yield cells
 
     def positions(self) -> npt.NDArray[np.intp]:

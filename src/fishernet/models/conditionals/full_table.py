@@ -109,13 +109,18 @@ class FullTable(Grouped):
         ZeroProbabilityError
             When nothing is added and a configuration of the parents never occurs.
         """
-        statistic.require_complete(
-            dict(zip(family, variables, strict=True)), f"the conditional of {variables[-1].name!r}"
-        )
+        if statistic.left_out:
+            whose = f"the conditional of {variables[-1].name!r}"
+            statistic.require_complete(dict(zip(family, variables, strict=True)), whose)
+        counts = statistic.counts if statistic.states is None else statistic.table()
         axes = [statistic.variables.index(v) for v in family]
-        cells = statistic.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
+        cells = counts.transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64, order="C")
         *parents, child = family if positions is None else positions
-        return cls(child, parents, variables, normalized(cell_weights(cells, smoothing, ess), variables))
+        table = np.ascontiguousarray(normalized(cell_weights(cells, smoothing, ess), variables))
+        table.flags.writeable = False
+        made = cls.__new__(cls)  # what was just made of counts needs no check
+        made._set(child=child, parents=tuple(parents), variables=tuple(variables), probabilities=table)
+        return made
 
     def to_fields(self) -> dict[str, object]:
         """Return the rows of probabilities."""
