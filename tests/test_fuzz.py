@@ -154,7 +154,7 @@ FOUND: dict[str, tuple[Callable[[], Any], str | None]] = {
     "axes that are none": (lambda: lib.models.ProductConditional(1, (0,), ROW, [(3, HALF)]), "axes"),
     "a tree that is none": (lambda: lib.models.TreeConditional(1, (), ROW[1:], "leaf", HALF[:1]), "tree"),
     "branches that are none": (lambda: lib.models.Split(0, 3, (0, 1)), "branches"),
-    "weights by no name": (lambda: lib.compare.inconsistency(public.DN, weights="x"), "weights"),
+    "weights by no name": (lambda: lib.compare.inconsistency_of_conditionals(public.DN, weights="x"), "weights"),
     "a number of rows": (lambda: TABLE.head("3"), "n"),
     "n_rows of a table": (lambda: lib.Table([], [], n_rows="many"), "n_rows"),
     "mean of words": (lambda: lib.data.Scatter(3, ["a"], [[1.0]]), "mean"),

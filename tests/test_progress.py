@@ -74,7 +74,7 @@ SHOWING: dict[str, Callable[[Any], Any]] = {
     "bayesian_network": lambda p: fn.learn.bayesian_network(TABLE, progress=p),
     "exact": lambda p: fn.learn.dag(TABLE, search="exact", progress=p),
     "edge_strengths": lambda p: fn.learn.edge_strengths(TABLE, 2, seed=1, progress=p),
-    "cross_validate": lambda p: fn.compare.cross_validate(TABLE, folds=2, seed=1, progress=p),
+    "cross_validate": lambda p: fn.learn.cross_validate(TABLE, folds=2, seed=1, progress=p),
     "local_structure": lambda p: fn.learn.local_structure(TABLE, progress=p),
     "dependency_network": lambda p: fn.learn.dependency_network(TABLE, inputs="tree", progress=p),
     "markov_graph": lambda p: fn.learn.markov_graph(NUMBERS, test="fisher-z", progress=p),

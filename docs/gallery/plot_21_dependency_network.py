@@ -16,4 +16,4 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, net, words in zip(axes, both, ("dependency network", "Bayesian network"), strict=True):
     fn.plot.graph(net, ax=ax)
     ax.set_title(words)
-print(f"the conditionals of the first disagree by {fn.compare.inconsistency(both[0]):.4f} nats")
+print(f"the conditionals of the first disagree by {fn.compare.inconsistency_of_conditionals(both[0]):.4f} nats")

@@ -255,7 +255,7 @@ def cycle_of(dn: fn.DependencyNetwork) -> list[Array]:
         cycle: list[Array] = []
         for name in dn.names:
             cycle.append(p)
-            p = fn.compare.m_project(p, dn, name)
+            p = fn.compare.project_on_manifold(p, dn, name)
         p /= p.sum()
         change = total_variation(p, cycle[0])
     return cycle
@@ -270,7 +270,7 @@ def orbit(dn: fn.DependencyNetwork, sweeps: int = 64) -> Orbit:
     p[(0,) * n] = 1.0
     way = [[fn.compare.kl(p, centre), total_variation(p, cycle[0])]]
     for t in range(n * sweeps):
-        p = fn.compare.m_project(p, dn, dn.names[t % n])
+        p = fn.compare.project_on_manifold(p, dn, dn.names[t % n])
         way.append([fn.compare.kl(p, centre), total_variation(p, cycle[(t + 1) % n])])
     after = [cycle[(i + 1) % n] for i in range(n)]
     all_of = np.array([[fn.compare.kl_to_manifold(q, dn, name) for name in dn.names] for q in after])
@@ -298,7 +298,7 @@ def ways(truth: Truth, first: int = 16, last: int = 96) -> Table:
         p[(0,) * p.ndim] = 1.0
         points = []
         for t in range(last):
-            p = fn.compare.m_project(p, dn, dn.names[t % p.ndim])
+            p = fn.compare.project_on_manifold(p, dn, dn.names[t % p.ndim])
             points.append(np.sqrt(p).ravel() - centre)
         late = np.array(points[first - 1 :])
         axes = np.linalg.svd(late[-2 * p.ndim :] if dn is not None and np.abs(late[-1]).max() > 1e-2 else late)[2][:2]

@@ -108,7 +108,7 @@ def mean_to_manifolds(p: fn.Table | Array, dn: fn.DependencyNetwork) -> float:
     """Return the mean of KL(p || E(theta_i)); of an array by projections (Theorem 2), without a list of the states."""
     if not isinstance(p, np.ndarray):
         return float(np.mean([fn.compare.kl_to_manifold(p, dn, name) for name in dn.names]))
-    return float(np.mean([(p * np.log(p / fn.compare.m_project(p, dn, name))).sum() for name in dn.names]))
+    return float(np.mean([(p * np.log(p / fn.compare.project_on_manifold(p, dn, name))).sum() for name in dn.names]))
 
 
 def conditional_divergence(p: Array, q: Array) -> float:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import fishernet as fn
-from fishernet.compare import hold_out
+from fishernet.learn import hold_out
 from tests.cli.running import good
 
 

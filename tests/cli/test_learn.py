@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import fishernet as fn
-from fishernet.compare import hold_out
+from fishernet.learn import hold_out
 from tests.cli.running import ASIA, COMMAND, ENVIRONMENT, chain, facts_of, good, refused, run, written
 from tests.files.hostile import in_full
 from tests.networks import with_holes
@@ -276,7 +276,7 @@ def test_rows_with_missing_cells_are_learned_from(holes: Path, missing: Any) -> 
     words = ("learn", holes, "--missing", missing, "-o", path)
     ended, facts = good(*words), facts_of(*words)
     rows = fn.read_table(holes)
-    training, held_out = fn.compare.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
     found = fn.learn.structure(training, missing=missing, seed=0)
     net = fn.learn.parameters(found.dag, training)
     assert [tuple(arc) for arc in facts["arcs"]] == list(found.dag.edges)
@@ -299,7 +299,7 @@ def test_trees_and_classifiers_are_learned_from_rows_with_missing_cells(holes: P
     path = holes.with_name("m.json")
     facts = facts_of("learn", holes, "--model", model, *target, "--missing", missing, "-o", path)
     rows = fn.read_table(holes)
-    training, held_out = fn.compare.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
     learn: Any = getattr(fn.learn, model.replace("-", "_"))
     dag = learn(training, *target[1:], missing=missing)
     assert [tuple(arc) for arc in facts["arcs"]] == list(dag.edges)
@@ -320,7 +320,7 @@ def test_dependency_networks_are_learned_from_rows_with_missing_cells(holes: Pat
     words = ("learn", holes, "--model", "dn", "--missing", missing, "-o", path)
     facts = facts_of(*words)
     rows = fn.read_table(holes)
-    training, held_out = fn.compare.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
     found = fn.learn.local_structure(training, missing=missing)
     assert list(facts["inputs"].values()) == [[rows.names[v] for v in of] for of in found.inputs]
     assert facts["score"] == ("bic" if missing == "em" else "node-average")

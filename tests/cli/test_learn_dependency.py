@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.compare import hold_out
+from fishernet.learn import hold_out
 from tests.cli.running import HOSTILE, facts_of, good, hostile, refused, written
 
 

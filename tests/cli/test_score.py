@@ -146,7 +146,7 @@ def test_folds_are_learned_from_rows_with_missing_cells(tmp_path: Path, missing:
     rows = with_holes(ASIA, 300, 4, 0.1)
     fn.write_table(rows, tmp_path / "holes.csv")
     facts = facts_of("score", tmp_path / "holes.csv", "--folds", 3, "--missing", missing, "--rows")
-    found = fn.compare.cross_validate(rows, folds=3, missing=missing, seed=0)
+    found = fn.learn.cross_validate(rows, folds=3, missing=missing, seed=0)
     assert facts["score"] == ("bic" if missing == "em" else "node-average")
     assert facts["row_log_likelihoods"] == pytest.approx(found.log_prob.tolist(), rel=1e-12)
     assert facts["held_out_log_likelihood_per_row"] == pytest.approx(found.mean, rel=1e-12)
@@ -205,7 +205,7 @@ def test_a_damaged_model_is_one_sentence(model: Path, csv: Path, old: str | None
 def test_folds_are_those_of_the_library(csv: Path, line: str, options: dict[str, Any]) -> None:
     words = ["score", csv, "--folds", 4, *line.split()]
     facts, text = facts_of(*words, "--rows"), [row.split() for row in good(*words).out.splitlines()]
-    found = fn.compare.cross_validate(fn.read_table(csv), **{"folds": 4, "seed": 0} | options)
+    found = fn.learn.cross_validate(fn.read_table(csv), **{"folds": 4, "seed": 0} | options)
     assert (facts["rows"], facts["seed"]) == (100, options.get("seed", 0))
     assert (facts["score"], facts["search"]) == (options.get("score", "bic"), options.get("search", "order"))
     assert facts["held_out_log_likelihood_per_row"] == found.mean
@@ -246,7 +246,7 @@ def test_tables_are_read_as_learn_reads_them(tmp_path: Path) -> None:
     facts = facts_of("score", path, "--folds", 2, "--bins", "size=4", "--missing", "state", "--weights", "times")
     table = fn.read_table(path, bins={"size": 4}, missing="state", weights="times")
     assert facts["rows"] == 60
-    assert facts["held_out_log_likelihood_per_row"] == fn.compare.cross_validate(table, folds=2, seed=0).mean
+    assert facts["held_out_log_likelihood_per_row"] == fn.learn.cross_validate(table, folds=2, seed=0).mean
 
 
 def test_impossible_rows_are_said(tmp_path: Path) -> None:
@@ -302,6 +302,6 @@ def test_likelihoods_of_states_and_numbers_are_not(tmp_path: Path, model: Path, 
     fn.write_table(fn.Table.from_frame({"a": x, "b": 2 * x + np.random.default_rng(2).normal(size=60)}), path)
     facts = facts_of("score", path, "--folds", 3)
     assert facts["score"] == "fractional"
-    found = fn.compare.cross_validate(fn.read_table(path), folds=3, seed=0)
+    found = fn.learn.cross_validate(fn.read_table(path), folds=3, seed=0)
     assert facts["held_out_log_likelihood_per_row"] == pytest.approx(found.mean, rel=1e-12)
     assert BINS[1] not in good("score", path, "--folds", 3).out

@@ -57,7 +57,9 @@ def test_manifolds_are_e_flat_and_m_flat(dn: fn.DependencyNetwork, seed: int, sh
         geodesic = np.exp((1 - share) * np.log(p) + share * np.log(q))
         for between in (straight, geodesic / geodesic.sum()):
             assert fn.compare.kl_to_manifold(between, dn, name) == pytest.approx(0, abs=ABSOLUTE)
-            np.testing.assert_allclose(fn.compare.m_project(between, dn, name), between, rtol=1e-10, atol=1e-13)
+            np.testing.assert_allclose(
+                fn.compare.project_on_manifold(between, dn, name), between, rtol=1e-10, atol=1e-13
+            )
 
 
 # ---------------------------------------------------------------------------------------- Theorem 2: m-projections
@@ -67,10 +69,10 @@ def test_manifolds_are_e_flat_and_m_flat(dn: fn.DependencyNetwork, seed: int, sh
 def test_the_projection_is_equation_11(dn: fn.DependencyNetwork, seed: int, zeros: float) -> None:
     p = distribution_for(dn, seed, zeros)
     for v, name in enumerate(dn.names):
-        q = fn.compare.m_project(p, dn, name)
+        q = fn.compare.project_on_manifold(p, dn, name)
         np.testing.assert_allclose(q, projected(p, dn, v), rtol=1e-13, atol=1e-13)
         assert q.sum() == pytest.approx(1, rel=1e-13)
-        np.testing.assert_allclose(fn.compare.m_project(q, dn, name), q, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(fn.compare.project_on_manifold(q, dn, name), q, rtol=1e-13, atol=1e-13)
 
 
 @given(dependency_networks(), seeds, st.sampled_from([0.0, 0.4]))
@@ -88,7 +90,7 @@ def test_the_projection_is_the_nearest_point_and_pythagoras_holds(dn: fn.Depende
     """KL(p || r) = KL(p || q) + KL(q || r) for every r on the manifold, so q is nearest."""
     p = distribution_for(dn, seed)
     for v, name in enumerate(dn.names):
-        q = fn.compare.m_project(p, dn, name)
+        q = fn.compare.project_on_manifold(p, dn, name)
         nearest = fn.compare.kl_to_manifold(p, dn, name)
         for other in range(3):
             r = on_manifold(dn, v, seed + other)
@@ -109,7 +111,7 @@ def test_projections_are_what_firing_does() -> None:
     for v, name in enumerate(dn.names):
         rows = dn.sample(n, chains=n, start=starts, burn_in=1, weights={name: 1.0}, seed=v)
         counts = np.bincount(np.ravel_multi_index(tuple(c.astype(int) for c in rows.codes), p.shape), minlength=12)
-        q = fn.compare.m_project(p, dn, name).ravel()
+        q = fn.compare.project_on_manifold(p, dn, name).ravel()
         assert np.abs((counts - n * q) / np.sqrt(n * q * (1 - q))).max() < 5.5
 
 
@@ -123,7 +125,7 @@ def test_the_bound_holds_for_every_distribution(
     p = distribution_for(dn, seed, zeros)
     weights = weights_of(seed, p.ndim) if weighted else None
     shares = np.full(p.ndim, 1 / p.ndim) if weights is None else weights
-    both = fn.compare.bound(p, dn, weights)
+    both = fn.compare.stationary_divergence(p, dn, weights)
     assert both.divergence <= both.bound + ABSOLUTE
     pi = stationary_by_definition(dn, weights=weights)
     assert both.divergence == pytest.approx(full_conditional_by_definition(p, pi, weights), rel=1e-8, abs=ABSOLUTE)
@@ -135,15 +137,15 @@ def test_the_bound_holds_for_every_distribution(
 def test_the_bound_takes_tables_and_networks() -> None:
     dn = random_dependency_network(1, [2, 3, 2])
     net = random_network(1, [2, 3, 2], sharp=2.0)
-    of_net = fn.compare.bound(net, dn)
-    of_joint = fn.compare.bound(joint_of(net), dn)
+    of_net = fn.compare.stationary_divergence(net, dn)
+    of_joint = fn.compare.stationary_divergence(joint_of(net), dn)
     assert (of_net.divergence, of_net.bound) == pytest.approx((of_joint.divergence, of_joint.bound), rel=1e-11)
     table = net.sample(500, seed=1)
     shares = np.zeros((2, 3, 2))
     np.add.at(shares, tuple(c.astype(int) for c in table.codes), 1 / 500)
-    expected = fn.compare.bound(shares, dn)
+    expected = fn.compare.stationary_divergence(shares, dn)
     for rows in (table, table.select(["v2", "v1", "v0"])):
-        found = fn.compare.bound(rows, dn)
+        found = fn.compare.stationary_divergence(rows, dn)
         assert (found.divergence, found.bound) == pytest.approx((expected.divergence, expected.bound), rel=1e-11)
 
 
@@ -219,7 +221,7 @@ def test_clamping_is_sampling_the_clamped_network() -> None:
 def test_full_conditionals_of_a_joint_are_consistent(net: fn.BayesianNetwork, seed: int) -> None:
     dn = fn.DependencyNetwork.from_joint(net)
     for weights in (None, weights_of(seed, len(net.variables))):
-        assert fn.compare.inconsistency(dn, weights) == pytest.approx(0, abs=1e-9)
+        assert fn.compare.inconsistency_of_conditionals(dn, weights) == pytest.approx(0, abs=1e-9)
 
 
 @given(dependency_networks(), st.booleans())
@@ -230,7 +232,7 @@ def test_inconsistency_is_the_average_distance_of_the_stationary_distribution(
     weights = weights_of(1, n) if weighted else np.full(n, 1 / n)
     pi = stationary_by_definition(dn, weights=weights)
     expected = sum(c * kl_by_definition(pi, projected(pi, dn, v)) for v, c in enumerate(weights.tolist()))
-    assert fn.compare.inconsistency(dn, weights) == pytest.approx(expected, rel=1e-6, abs=1e-10)
+    assert fn.compare.inconsistency_of_conditionals(dn, weights) == pytest.approx(expected, rel=1e-6, abs=1e-10)
 
 
 def test_conditionals_that_fit_no_joint_are_inconsistent() -> None:
@@ -241,7 +243,7 @@ def test_conditionals_that_fit_no_joint_are_inconsistent() -> None:
     # pi(same) = (0.9 + 0.2) / 2, and all else is symmetric
     same = 0.55
     expected = sum(same * math.log(same / s) + (1 - same) * math.log((1 - same) / (1 - s)) for s in (0.9, 0.2)) / 2
-    assert fn.compare.inconsistency(odd) == pytest.approx(expected, rel=1e-11)
+    assert fn.compare.inconsistency_of_conditionals(odd) == pytest.approx(expected, rel=1e-11)
 
 
 # ------------------------------------------------------------------------------------------ tables, networks, zeros
@@ -270,7 +272,7 @@ def test_a_network_is_matched_by_name() -> None:
     dn = fn.DependencyNetwork.from_tables([a, b], {}, tables)
     for name in ("a", "b"):
         assert fn.compare.kl_to_manifold(p, dn, name) == pytest.approx(0, abs=1e-13)
-    both = fn.compare.bound(p, dn)
+    both = fn.compare.stationary_divergence(p, dn)
     assert (both.divergence, both.bound) == pytest.approx((0, 0), abs=1e-13)
 
 
@@ -288,9 +290,9 @@ def test_a_table_of_a_hundred_variables() -> None:
     table = fn.Table.from_codes([[0] * 100, [1] * 100], variables)
     assert fn.compare.kl_to_manifold(table, dn, "v50") == pytest.approx(-math.log(0.21) / 2, rel=1e-12)
     with pytest.raises(StateSpaceError):
-        fn.compare.bound(table, dn)
+        fn.compare.stationary_divergence(table, dn)
     with pytest.raises(StateSpaceError):
-        fn.compare.inconsistency(dn)
+        fn.compare.inconsistency_of_conditionals(dn)
 
 
 # ------------------------------------------------------------------------------------------------------- bad input
@@ -299,7 +301,7 @@ def test_a_table_of_a_hundred_variables() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     dn = random_dependency_network(1, [2, 3])
     p = np.full((2, 3), 1 / 6)
-    for measure in (fn.compare.kl_to_manifold, fn.compare.m_project):
+    for measure in (fn.compare.kl_to_manifold, fn.compare.project_on_manifold):
         with pytest.raises(SchemaError, match="no variable 'w'"):
             measure(p, dn, "w")
         with pytest.raises(SchemaError):
@@ -312,9 +314,9 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_weights_that_are_none_are_refused(weights: Any) -> None:
     dn = random_dependency_network(1, [2, 3])
     with pytest.raises(FishernetError, match="weights"):
-        fn.compare.bound(np.full((2, 3), 1 / 6), dn, weights)
+        fn.compare.stationary_divergence(np.full((2, 3), 1 / 6), dn, weights)
     with pytest.raises(FishernetError, match="weights"):
-        fn.compare.inconsistency(dn, weights)
+        fn.compare.inconsistency_of_conditionals(dn, weights)
 
 
 def test_manifolds_are_of_a_dependency_network() -> None:
@@ -322,9 +324,9 @@ def test_manifolds_are_of_a_dependency_network() -> None:
     p = np.full((2, 2), 0.25)
     for refused in (
         lambda: fn.compare.kl_to_manifold(p, net, "v0"),
-        lambda: fn.compare.m_project(p, net, "v0"),
-        lambda: fn.compare.bound(p, net),
-        lambda: fn.compare.inconsistency(net),
+        lambda: fn.compare.project_on_manifold(p, net, "v0"),
+        lambda: fn.compare.stationary_divergence(p, net),
+        lambda: fn.compare.inconsistency_of_conditionals(net),
     ):
         with pytest.raises(SchemaError, match="DependencyNetwork"):
             refused()

@@ -93,10 +93,10 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Step": lambda: fn.learn.Step("add", "one", "other", 1.0),
     "SearchResult": lambda: fn.learn.structure(TABLE, search="hill-climb", max_parents=1),
     "EdgeStrengths": lambda: fn.learn.edge_strengths(TABLE, 2, search="hill-climb", max_parents=1, seed=1),
-    "CrossValidation": lambda: fn.compare.cross_validate(FEW, folds=2, seed=1),
-    "Likelihood": lambda: fn.compare.Likelihood.of(SMALL, FEW),
-    "Quality": lambda: fn.compare.Quality.of(np.full((9, 2), 0.5), np.zeros(9, int)),
-    "Bound": lambda: fn.compare.bound(np.full((3,) * 4, 3.0**-4), DEPENDENCY),
+    "CrossValidation": lambda: fn.learn.cross_validate(FEW, folds=2, seed=1),
+    "Likelihood": lambda: fn.learn.Likelihood.of(SMALL, FEW),
+    "PredictionQuality": lambda: fn.learn.PredictionQuality.of(np.full((9, 2), 0.5), np.zeros(9, int)),
+    "StationaryDivergence": lambda: fn.compare.stationary_divergence(np.full((3,) * 4, 3.0**-4), DEPENDENCY),
     "TwoSampleResult": lambda: fn.compare.two_sample_test(
         TABLE, OTHER, fn.kernels.FisherKernel(NET), permutations=19, seed=1
     ),

@@ -118,7 +118,7 @@ OF_LABELS: dict[str, Call] = {
     "learn.clusters": lambda data: fn.learn.clusters(data, 2, restarts=2, seed=1).probabilities,
     "score": lambda data: fn.score(NET.dag, data),
     "local_score": lambda data: fn.local_score(data, "whole", ["truth"]),
-    "compare.cross_validate": lambda data: fn.compare.cross_validate(data, folds=3, seed=1).mean,
+    "learn.cross_validate": lambda data: fn.learn.cross_validate(data, folds=3, seed=1).mean,
     "compare.mmd": lambda data: fn.compare.mmd(K, data, TABLE[:20]),
     "compare.mmd, no features": lambda data: fn.compare.mmd(Rbf(K, 1.0), data, TABLE[:20]),
     "compare.two_sample_test": lambda data: (
@@ -135,7 +135,7 @@ OF_LABELS: dict[str, Call] = {
     "compare.kl, the other way": lambda data: fn.compare.kl(TABLE[:20], data),
     "compare.full_conditional_divergence": lambda data: fn.compare.full_conditional_divergence(data, NET),
     "compare.kl_to_manifold": lambda data: fn.compare.kl_to_manifold(data, DEPENDENCIES, "truth"),
-    "compare.bound": lambda data: fn.compare.bound(data, DEPENDENCIES).bound,
+    "compare.stationary_divergence": lambda data: fn.compare.stationary_divergence(data, DEPENDENCIES).bound,
     "kernels.set_kernel": lambda data: fn.kernels.set_kernel(K, data, TABLE[:20]),
     "kernels.set_kernel, twice": lambda data: fn.kernels.set_kernel(Rbf(K, 1.0), data, data),
     "kernel": K,
@@ -183,7 +183,7 @@ OF_NUMBERS: dict[str, Call] = {
     "learn.edge_strengths": lambda data: (
         fn.learn.edge_strengths(data, n=3, score="fractional", seed=1).to_frame().to_pylist()
     ),
-    "compare.cross_validate": lambda data: fn.compare.cross_validate(data, folds=3, score="fractional", seed=1).mean,
+    "learn.cross_validate": lambda data: fn.learn.cross_validate(data, folds=3, score="fractional", seed=1).mean,
     "score": lambda data: fn.score(GAUSSIAN.dag, data, "fractional"),
     "log_prob": GAUSSIAN.log_prob,
     "log_prob, field": FIELD.log_prob,

@@ -340,5 +340,5 @@ def test_a_single_wrong_estimate_of_the_gap_does_not_stop_it() -> None:
     for seed in (301, 302, 303):
         dn = fn.learn.dependency_network(truth.sample(1000, seed=seed))
         found = fn.infer.stationary(dn)
-        moved = sum(fn.compare.m_project(found, dn, name) for name in names) / 16
+        moved = sum(fn.compare.project_on_manifold(found, dn, name) for name in names) / 16
         assert np.abs(moved - found).sum() / 2 < 1e-12

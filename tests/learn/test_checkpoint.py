@@ -562,7 +562,7 @@ def test_work_of_many_searches_is_refused_by_name(tmp_path: Path) -> None:
     gaps, path = fn.Table.from_codes(codes, TABLE.variables), tmp_path / "state"
     with pytest.raises(FishernetError, match=r"structural EM \(missing='em'\).*take missing='node-average'"):
         fn.learn.structure(gaps, missing="em", checkpoint=path)
-    for many in (fn.learn.edge_strengths, fn.compare.cross_validate):
+    for many in (fn.learn.edge_strengths, fn.learn.cross_validate):
         with pytest.raises(FishernetError, match="a checkpoint is of one search, and here are many"):
             many(TABLE, checkpoint=path)
     assert not path.exists()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.compare import Likelihood, hold_out
+from fishernet.learn import Likelihood, hold_out
 from tests.networks import random_network
 from tests.tables import random_table, tables
 

@@ -276,7 +276,7 @@ def test_what_is_learned_ends_near_the_data() -> None:
     bounds = []
     for n in (300, 3000, 30_000):
         table = truth.sample(n, seed=1)
-        both = fn.compare.bound(table, fn.learn.dependency_network(table))
+        both = fn.compare.stationary_divergence(table, fn.learn.dependency_network(table))
         assert 0 <= both.divergence <= both.bound
         bounds.append(both.bound)
     assert bounds[0] > bounds[1] > bounds[2]

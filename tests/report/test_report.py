@@ -136,7 +136,7 @@ def test_neighbours_are_those_of_the_graph(page: fn.Report) -> None:
 
 
 def test_the_held_out_score_is_that_of_cross_validation(page: fn.Report) -> None:
-    found = fn.compare.cross_validate(TABLE, folds=5, seed=0, search="order")
+    found = fn.learn.cross_validate(TABLE, folds=5, seed=0, search="order")
     said = shown(page).sections["fit"].replace("\N{MINUS SIGN}", "-")
     assert f"{found.mean:.4f} ± {found.standard_error:.4f}" in said
 

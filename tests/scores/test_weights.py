@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 import fishernet as fn
 from fishernet.data import Statistic
-from fishernet.learn.cross_validation import Quality
+from fishernet.learn.cross_validation import PredictionQuality
 from fishernet.scores.named import named_score
 from fishernet.scores.nml import regrets
 
@@ -172,7 +172,7 @@ def test_strengths_do_not_change_with_the_scale_of_weights() -> None:
 def test_held_out_rows_and_chosen_rows_weigh_what_they_weigh() -> None:
     rows, weights = table(80, seed=13), eighths(80)
     options: dict[str, Any] = {"score": "loglik", "max_parents": 1, "smoothing": 0.5}
-    one = fn.compare.cross_validate(weighted(rows, weights), folds=4, seed=1, **options)
+    one = fn.learn.cross_validate(weighted(rows, weights), folds=4, seed=1, **options)
     shares = [np.average(one.log_prob[one.fold == k], weights=weights[one.fold == k]) for k in range(4)]
     np.testing.assert_allclose(one.held_out, shares, rtol=1e-12)
     assert one.mean == pytest.approx(weights @ one.log_prob / weights.sum(), rel=1e-12)
@@ -182,7 +182,7 @@ def test_held_out_rows_and_chosen_rows_weigh_what_they_weigh() -> None:
 
 def test_the_quality_of_predictions_is_a_mean_by_weight() -> None:
     probabilities, truth = np.array([[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]]), np.array([0, 0, 0], dtype=np.uint8)
-    quality = Quality.of(probabilities, truth, np.array([0.25, 0.0, 0.25]))
+    quality = PredictionQuality.of(probabilities, truth, np.array([0.25, 0.0, 0.25]))
     assert quality is not None
     assert (quality.known_rows, quality.accuracy) == (0.5, 0.5)
     assert quality.log_loss == pytest.approx(-(math.log(0.75) + math.log(0.1)) / 2, rel=1e-12)

@@ -111,7 +111,7 @@ def test_conditional_divergence_of_rows_is_the_librarys(n: int) -> None:
 def test_mean_to_manifolds_is_the_librarys_inconsistency() -> None:
     dn = fn.learn.dependency_network(ising(2, 3).model.sample(200, seed=4))
     pi = fn.infer.stationary(dn)
-    assert measures.mean_to_manifolds(pi, dn) == pytest.approx(fn.compare.inconsistency(dn), rel=1e-9)
+    assert measures.mean_to_manifolds(pi, dn) == pytest.approx(fn.compare.inconsistency_of_conditionals(dn), rel=1e-9)
 
 
 def test_acyclic_neighbours_are_those_of_enumeration() -> None:

@@ -14,11 +14,10 @@ import click
 import numpy as np
 
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, aligned, json_option, number
-from fishernet.compare import Likelihood, hold_out
 from fishernet.data import Table
 from fishernet.datasets import load
 from fishernet.kernels import FisherKernel
-from fishernet.learn import parameters, structure
+from fishernet.learn import Likelihood, hold_out, parameters, structure
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
 
 TABLES = {

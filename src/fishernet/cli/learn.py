@@ -23,8 +23,8 @@ from fishernet.cli.terminal import (
     json_option,
     progress_bar,
 )
-from fishernet.compare import hold_out
 from fishernet.data import Table
+from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES

@@ -24,9 +24,9 @@ from fishernet.cli.terminal import (
     shown,
     summary_last,
 )
-from fishernet.compare import Likelihood, Quality
 from fishernet.data import Source, Table, categorical_source
 from fishernet.graphs import Dag
+from fishernet.learn import Likelihood, PredictionQuality
 from fishernet.learn.blankets import CONTINUOUS, DISCRETE
 from fishernet.learn.blankets import RULES as BLANKET_RULES
 from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
@@ -204,10 +204,12 @@ class _Classifier(_Tree):
         lines = super().last_lines(facts, again)
         return lines if told is None else [(f"held-out {shown(self.target)}", told), *lines]
 
-    def quality(self, network: Any, rows: Table) -> Quality | None:
+    def quality(self, network: Any, rows: Table) -> PredictionQuality | None:
         """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
         try:
-            return Quality.of(network.predict_proba(rows, self.target), rows.column(self.target), rows.weights)
+            return PredictionQuality.of(
+                network.predict_proba(rows, self.target), rows.column(self.target), rows.weights
+            )
         except ZeroProbabilityError:
             return None
 

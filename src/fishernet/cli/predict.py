@@ -28,13 +28,13 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
-from fishernet.compare import Quality
 from fishernet.data import Continuous, Table, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.reading import Originals
 from fishernet.infer import predict_proba
+from fishernet.learn import PredictionQuality
 from fishernet.models import BayesianNetwork
 
 Numbers = npt.NDArray[np.float64]
@@ -133,7 +133,7 @@ def _of_states(
     others = read_known_rows(path, file, given, missing=missing, unknown=unknown).table
     truth = read_truth(file, variable, missing, unknown)
     probabilities = predict_proba(network, others, target)
-    quality = None if truth is None else Quality.of(probabilities, truth, others.weights)
+    quality = None if truth is None else PredictionQuality.of(probabilities, truth, others.weights)
     remark = quality and (
         f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
         f"on {several(quality.known_rows, 'row')} whose state is known"
@@ -145,7 +145,7 @@ def _of_states(
         "states": variable.states,
         "predicted": lambda: [variable.states[code] for code in codes.tolist()],
         "probabilities": probabilities,
-        **(asdict(quality) if quality else dict.fromkeys(field.name for field in fields(Quality))),
+        **(asdict(quality) if quality else dict.fromkeys(field.name for field in fields(PredictionQuality))),
     }
     shares = {f"P({as_text(state)})": pa.array(p) for state, p in zip(variable.states, probabilities.T, strict=True)}
     columns = {"predicted": dictionary_array(variable, codes.astype(variable.dtype)), **shares}

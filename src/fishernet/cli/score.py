@@ -43,8 +43,8 @@ from fishernet.cli.terminal import (
     shown,
     shown_states,
 )
-from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
+from fishernet.learn import Likelihood, cross_validate
 from fishernet.learn.structures import SEARCHES, usual_score
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import CONTINUOUS_SCORES, SCORES, named_score

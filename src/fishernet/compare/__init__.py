@@ -1,39 +1,36 @@
-"""How distributions, tables and learners differ.
-
-Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross-validation.
-"""
+"""How distributions and tables differ: tests of tables and models, divergences, the maximum mean discrepancy."""
 
 from fishernet.compare.change import ChangeResult, ConfigurationChange, VariableChange, explain_change
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
-from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
+from fishernet.compare.manifolds import (
+    StationaryDivergence,
+    inconsistency_of_conditionals,
+    kl_to_manifold,
+    project_on_manifold,
+    stationary_divergence,
+)
 from fishernet.compare.shares import Share
 from fishernet.compare.two_sample import TwoSampleResult, two_sample_test
 from fishernet.kernels.sets import mmd
-from fishernet.learn.cross_validation import CrossValidation, Likelihood, Quality, cross_validate, hold_out
 
 __all__ = [
-    "Bound",
     "ChangeResult",
     "ConfigurationChange",
-    "CrossValidation",
-    "Likelihood",
-    "Quality",
     "ScoreTestResult",
     "Share",
+    "StationaryDivergence",
     "TwoSampleResult",
     "VariableChange",
-    "bound",
-    "cross_validate",
     "explain_change",
     "full_conditional_divergence",
-    "hold_out",
-    "inconsistency",
+    "inconsistency_of_conditionals",
     "kl",
     "kl_to_manifold",
-    "m_project",
     "mmd",
+    "project_on_manifold",
     "score_test",
+    "stationary_divergence",
     "two_sample_test",
 ]
 

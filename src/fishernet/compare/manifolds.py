@@ -66,8 +66,8 @@ def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
     return float(of.probabilities @ (of.log_conditional(v) - terms))
 
 
-def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
-    """Return the m-projection of a distribution on E(theta_i), which an update of variable i makes [1]_.
+def project_on_manifold(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
+    """Return what an update of one variable makes of a distribution: its m-projection on E(theta_i) [1]_.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
     >>> a, b = fn.Variable("a", ["no", "yes"]), fn.Variable("b", ["no", "yes"])
     >>> copy = [[0.9, 0.1], [0.1, 0.9]]
     >>> dn = fn.DependencyNetwork.from_tables([a, b], {"a": ["b"], "b": ["a"]}, {"a": copy, "b": copy})
-    >>> fn.compare.m_project([[0.25, 0.25], [0.25, 0.25]], dn, "a")
+    >>> fn.compare.project_on_manifold([[0.25, 0.25], [0.25, 0.25]], dn, "a")
     array([[0.45, 0.05],
            [0.05, 0.45]])
     """
@@ -106,8 +106,8 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bound(Brief):
-    """Both sides of the bound of Takabatake and Akaho, Theorem 3."""
+class StationaryDivergence(Brief):
+    """How far a distribution is from where a random scan ends, and its bound (Takabatake and Akaho, Theorem 3)."""
 
     divergence: float
     """FC(p || pi), the full-conditional divergence from p to the stationary distribution, in nats."""
@@ -117,7 +117,7 @@ class Bound(Brief):
     """KL(p || E(theta_i)) of each variable, in nats."""
 
 
-def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
+def stationary_divergence(p: Any, dn: DependencyNetwork, weights: Any = None) -> StationaryDivergence:
     """Return how far p is from where a random scan ends, and what bounds that (Takabatake and Akaho, Theorem 3).
 
     Parameters
@@ -130,7 +130,7 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
 
     Returns
     -------
-    Bound
+    StationaryDivergence
     """
     _check_network(dn)
     shares = checked_shares(weights, len(dn.variables), dn.variables)
@@ -141,10 +141,12 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
     of = Distribution.of(p, dn.variables)
     dense = np.zeros(of.shape)
     dense[tuple(of.codes.T)] = of.probabilities
-    return Bound(full_conditional_divergence(dense, pi, None if weights is None else shares), right, by_variable)
+    return StationaryDivergence(
+        full_conditional_divergence(dense, pi, None if weights is None else shares), right, by_variable
+    )
 
 
-def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
+def inconsistency_of_conditionals(dn: DependencyNetwork, weights: Any = None) -> float:
     """Return how far a network's conditionals are from those of one joint distribution.
 
     Parameters
@@ -166,7 +168,7 @@ def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
     >>> a, b = fn.Variable("a", ["no", "yes"]), fn.Variable("b", ["no", "yes"])
     >>> copy, flip = [[0.9, 0.1], [0.1, 0.9]], [[0.4, 0.6], [0.6, 0.4]]
     >>> odd = fn.DependencyNetwork.from_tables([a, b], {"a": ["b"], "b": ["a"]}, {"a": copy, "b": flip})
-    >>> fn.compare.inconsistency(odd) > 0.1
+    >>> fn.compare.inconsistency_of_conditionals(odd) > 0.1
     True
     """
     _check_network(dn)

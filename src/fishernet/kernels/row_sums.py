@@ -25,7 +25,15 @@ from fishernet.data.arrays import Weights, row_blocks
 from fishernet.data.frames.rows import weights_of
 from fishernet.data.matching import is_table
 from fishernet.data.pooling import stacked
-from fishernet.kernels.features import Features, Matrix, is_sparse, shares_of, side_by_side, weighted_mean
+from fishernet.kernels.features import (
+    Features,
+    Matrix,
+    checked_length,
+    is_sparse,
+    shares_of,
+    side_by_side,
+    weighted_mean,
+)
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.rows import Rows, counted_once
 
@@ -223,7 +231,7 @@ class SumsOfKernel:
 
     def __init__(self, kernel: Pairwise, rows: Rows, whole: Whole | None = None) -> None:
         self._kernel, self._rows, self._of = kernel, rows, whole
-        self.n_rows = len(rows)
+        self.n_rows = checked_length(rows, "rows")
         self.most_halved = min(self.n_rows, MOST_PAIRED)
         self.is_indefinite = False
 

@@ -10,6 +10,7 @@ blankets (`markov_blankets`). Configurations of parents may share rows of probab
 from fishernet.learn.blankets import MarkovBlankets, markov_blankets, markov_graph
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.clustering import Clusters, clusters
+from fishernet.learn.cross_validation import CrossValidation, Likelihood, PredictionQuality, cross_validate, hold_out
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
@@ -28,14 +29,17 @@ from fishernet.learn.structures import dag, structure
 
 __all__ = [
     "Clusters",
+    "CrossValidation",
     "EdgeStrengths",
     "EmResult",
     "Exact",
     "ExpectedCounts",
     "HillClimb",
     "InputSearchResult",
+    "Likelihood",
     "MarkovBlankets",
     "Order",
+    "PredictionQuality",
     "Rules",
     "Scorer",
     "Search",
@@ -46,6 +50,7 @@ __all__ = [
     "bayesian_network",
     "chow_liu",
     "clusters",
+    "cross_validate",
     "dag",
     "dependency_network",
     "discrete_markov_graph",
@@ -56,6 +61,7 @@ __all__ = [
     "hidden_markov_model",
     "hidden_tree",
     "hidden_tree_fit",
+    "hold_out",
     "kdb",
     "local_structure",
     "markov_blankets",

@@ -46,7 +46,7 @@ class CrossValidation(Framed):
 
     >>> import fishernet as fn
     >>> table = fn.datasets.load("asia").sample(1000, seed=1)
-    >>> trees, any_graphs = (fn.compare.cross_validate(table, max_parents=m, seed=1) for m in (1, None))
+    >>> trees, any_graphs = (fn.learn.cross_validate(table, max_parents=m, seed=1) for m in (1, None))
     >>> bool((trees.fold == any_graphs.fold).all())
     True
     >>> gain = any_graphs.log_prob - trees.log_prob
@@ -163,7 +163,7 @@ def cross_validate(
     --------
     >>> import fishernet as fn
     >>> table = fn.datasets.load("asia").sample(1000, seed=1)
-    >>> found = fn.compare.cross_validate(table, folds=5, seed=1)
+    >>> found = fn.learn.cross_validate(table, folds=5, seed=1)
     >>> found.held_out.shape, found.n_rows.tolist()
     ((5,), [200, 200, 200, 200, 200])
     >>> bool(-3 < found.mean < -2)
@@ -275,7 +275,7 @@ def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Ta
     Examples
     --------
     >>> import fishernet as fn
-    >>> training, held_out = fn.compare.hold_out(fn.datasets.load("asia").sample(1000, seed=1), 0.2, seed=1)
+    >>> training, held_out = fn.learn.hold_out(fn.datasets.load("asia").sample(1000, seed=1), 0.2, seed=1)
     >>> training.n_rows, held_out.n_rows
     (800, 200)
     """
@@ -326,7 +326,7 @@ class Likelihood(Brief):
     --------
     >>> import fishernet as fn
     >>> net = fn.datasets.load("asia")
-    >>> found = fn.compare.Likelihood.of(net, net.sample(1000, seed=1))
+    >>> found = fn.learn.Likelihood.of(net, net.sample(1000, seed=1))
     >>> found.n_rows, found.impossible, -2.5 < found.per_row < -2
     (1000, 0, True)
     """
@@ -383,7 +383,7 @@ def _exact_sum(values: Floats) -> list[float]:
 
 
 @dataclass(frozen=True, repr=False)
-class Quality(Brief):
+class PredictionQuality(Brief):
     """How well a variable was predicted where its state is known.
 
     On the rows that a model was learned from it is better than on new ones; `hold_out` and `cross_validate` keep rows
@@ -393,7 +393,7 @@ class Quality(Brief):
     --------
     >>> import numpy as np
     >>> import fishernet as fn
-    >>> fn.compare.Quality.of(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1])).accuracy
+    >>> fn.learn.PredictionQuality.of(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1])).accuracy
     1.0
     """
 

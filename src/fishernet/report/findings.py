@@ -21,12 +21,8 @@ from fishernet.base.names import a, listed, positions, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.compare import (
     ChangeResult,
-    Likelihood,
-    Quality,
     TwoSampleResult,
-    cross_validate,
     explain_change,
-    hold_out,
     two_sample_test,
 )
 from fishernet.data import Table
@@ -35,7 +31,7 @@ from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
-from fishernet.learn import bayesian_network, edge_strengths
+from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
 from fishernet.scores import local_score
 from fishernet.select import greedy_mmd
 
@@ -123,8 +119,8 @@ class Prediction:
 
     target: str
     blanket: tuple[str, ...]
-    quality: Quality | None
-    baseline: Quality | None
+    quality: PredictionQuality | None
+    baseline: PredictionQuality | None
     """That of the shares of the states alone."""
     error: float | None
     """Of numbers: the root mean square error."""
@@ -408,8 +404,8 @@ def _prediction(material: Material, target: str) -> Prediction:
         (state, float(count / (counts.sum() or 1.0)), float(right / count) if count else math.nan)
         for state, count, right in zip(rows.variables[at].states, counts, rights, strict=True)
     )
-    quality = Quality.of(probabilities, truth, rows.weights)
-    baseline = Quality.of(np.tile(shares, (rows.n_rows, 1)), truth, rows.weights)
+    quality = PredictionQuality.of(probabilities, truth, rows.weights)
+    baseline = PredictionQuality.of(np.tile(shares, (rows.n_rows, 1)), truth, rows.weights)
     return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, states)
 
 

@@ -147,7 +147,7 @@ def test_learning_from_a_long_stream_is_learning_from_the_table() -> None:
     net = fn.datasets.load("asia")
     table = net.sample(N, seed=4)
     stream = fn.scan(table.to_frame(), schema=table.variables)
-    one, other = (fn.compare.cross_validate(t, folds=3, search="hill-climb", seed=1) for t in (table, stream))
+    one, other = (fn.learn.cross_validate(t, folds=3, search="hill-climb", seed=1) for t in (table, stream))
     np.testing.assert_array_equal(one.log_prob, other.log_prob)
     np.testing.assert_array_equal(one.fold, other.fold)
     scheme: Any

@@ -52,7 +52,7 @@ def test_every_row_is_scored_under_a_network_learned_without_its_fold(
 ) -> None:
     if (weights_of(table) > 0).sum() < folds:
         return
-    found = fn.compare.cross_validate(table, folds=folds, score="aic", smoothing=smoothing, seed=3)
+    found = fn.learn.cross_validate(table, folds=folds, score="aic", smoothing=smoothing, seed=3)
     for part in range(folds):
         training, held = table[found.fold != part], table[found.fold == part]
         dag = fn.learn.dag(training, score="aic")
@@ -71,7 +71,7 @@ def test_every_row_is_scored_under_a_network_learned_without_its_fold(
 
 @pytest.mark.parametrize("fit", [{"smoothing": "snml"}, {"smoothing": "zeros"}, {"ess": 2.0}])
 def test_parameters_are_fitted_as_asked(fit: dict[str, Any]) -> None:
-    found = fn.compare.cross_validate(TABLE, folds=3, seed=1, **fit)
+    found = fn.learn.cross_validate(TABLE, folds=3, seed=1, **fit)
     for part, dag in enumerate(found.dags):
         net = fn.learn.parameters(dag, TABLE[found.fold != part], **fit)
         np.testing.assert_array_equal(found.log_prob[found.fold == part], net.log_prob(TABLE[found.fold == part]))
@@ -81,7 +81,7 @@ def test_leaving_one_out_has_a_closed_form() -> None:
     """One binary column with counts a and b: a row is predicted from a + b - 1 others, one of its own kind fewer."""
     a, b = 7, 4
     table = fn.Table.from_codes([[0]] * a + [[1]] * b)
-    found = fn.compare.cross_validate(table, folds=a + b, seed=1)
+    found = fn.learn.cross_validate(table, folds=a + b, seed=1)
     expected = [math.log(a / (a + b + 1))] * a + [math.log(b / (a + b + 1))] * b
     np.testing.assert_allclose(found.log_prob, expected, rtol=1e-13)
 
@@ -89,7 +89,7 @@ def test_leaving_one_out_has_a_closed_form() -> None:
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 2**32))
 def test_folds_share_the_rows_evenly(n_rows: int, folds: int, seed: int) -> None:
     folds = min(folds, n_rows)
-    found = fn.compare.cross_validate(random_table(1, n_rows, [2]), folds=folds, seed=seed)
+    found = fn.learn.cross_validate(random_table(1, n_rows, [2]), folds=folds, seed=seed)
     sizes = np.bincount(found.fold, minlength=folds)
     assert len(sizes) == folds
     assert sizes.max() - sizes.min() <= 1
@@ -101,7 +101,7 @@ def test_two_rows_are_in_one_fold_as_often_as_chance_says() -> None:
     table = random_table(1, 6, [2])
     together = np.zeros((6, 6))
     for seed in range(1500):
-        fold = fn.compare.cross_validate(table, folds=3, seed=seed).fold
+        fold = fn.learn.cross_validate(table, folds=3, seed=seed).fold
         together += fold[:, None] == fold
     off = together[np.triu_indices(6, 1)]
     assert np.abs(off - 300).max() < 5 * math.sqrt(1500 * 0.2 * 0.8)
@@ -111,7 +111,7 @@ def test_every_fold_has_rows_that_count() -> None:
     weights = np.zeros(60, dtype=int)
     weights[10:13] = [5, 1, 2]
     table = fn.Table(TABLE.variables, TABLE.codes, weights=weights)
-    found = fn.compare.cross_validate(table, folds=3, seed=5)
+    found = fn.learn.cross_validate(table, folds=3, seed=5)
     assert sorted(found.n_rows.tolist()) == [1, 2, 5]
     sizes = np.bincount(found.fold)
     assert sizes.tolist() == [20, 20, 20]
@@ -119,22 +119,22 @@ def test_every_fold_has_rows_that_count() -> None:
 
 def test_a_seed_gives_the_same_folds_to_every_setting() -> None:
     settings_: list[dict[str, Any]] = [{}, {"score": "aic"}, {"max_parents": 0}, {"smoothing": "snml"}]
-    found = [fn.compare.cross_validate(TABLE, folds=5, seed=8, **options) for options in settings_]
+    found = [fn.learn.cross_validate(TABLE, folds=5, seed=8, **options) for options in settings_]
     for one in found[1:]:
         np.testing.assert_array_equal(one.fold, found[0].fold)
-    again = fn.compare.cross_validate(TABLE, folds=5, seed=8)
+    again = fn.learn.cross_validate(TABLE, folds=5, seed=8)
     np.testing.assert_array_equal(again.log_prob, found[0].log_prob)
-    other = fn.compare.cross_validate(TABLE, folds=5, seed=9)
+    other = fn.learn.cross_validate(TABLE, folds=5, seed=9)
     assert not np.array_equal(other.fold, found[0].fold)
     for seed in (None, np.random.default_rng(4)):
-        one = fn.compare.cross_validate(TABLE, folds=5, seed=seed)
-        repeated = fn.compare.cross_validate(TABLE, folds=5, seed=one.seed)
+        one = fn.learn.cross_validate(TABLE, folds=5, seed=seed)
+        repeated = fn.learn.cross_validate(TABLE, folds=5, seed=one.seed)
         np.testing.assert_array_equal(repeated.log_prob, one.log_prob)
 
 
 def test_rules_hold_in_every_fold_even_when_they_can_be_read_only_once() -> None:
     pairs = [(a, b) for a in TABLE.names for b in TABLE.names if a < b]  # what is left turns to lower numbers
-    found = fn.compare.cross_validate(
+    found = fn.learn.cross_validate(
         TABLE,
         folds=4,
         score="loglik",
@@ -155,7 +155,7 @@ def test_impossible_rows_are_counted_and_said() -> None:
     with pytest.warns(
         FishernetWarning, match="1 of the held-out rows have probability 0 .* use smoothing above 0"
     ) as said:
-        found = fn.compare.cross_validate(table, folds=4, smoothing=0, seed=1)
+        found = fn.learn.cross_validate(table, folds=4, smoothing=0, seed=1)
     assert said[0].filename == __file__
     np.testing.assert_array_equal(np.isneginf(found.log_prob), np.arange(8) == 2)
     assert found.impossible.sum() == found.impossible[found.fold[2]] == 1
@@ -165,7 +165,7 @@ def test_impossible_rows_are_counted_and_said() -> None:
     weighted = fn.Table.from_codes([[0], [1], [0], [1], [2]], weights=[3, 2, 1, 4, 0])
     with warnings.catch_warnings():  # a row of weight 0 counts for nothing
         warnings.simplefilter("error")
-        found = fn.compare.cross_validate(weighted, folds=4, smoothing=0, seed=1)
+        found = fn.learn.cross_validate(weighted, folds=4, smoothing=0, seed=1)
     assert found.log_prob[4] == -math.inf
     assert math.isfinite(found.mean)
 
@@ -174,14 +174,14 @@ def test_a_configuration_that_only_the_held_out_rows_have_needs_smoothing() -> N
     table = fn.Table.from_codes([[0, 0], [0, 1], [1, 0], [1, 1], [2, 1]])
     options: dict[str, Any] = {"folds": 5, "required": [("v0", "v1")], "seed": 1}
     with pytest.raises(ZeroProbabilityError, match="use smoothing above 0"):
-        fn.compare.cross_validate(table, smoothing=0, **options)
-    assert math.isfinite(fn.compare.cross_validate(table, smoothing=1, **options).mean)
+        fn.learn.cross_validate(table, smoothing=0, **options)
+    assert math.isfinite(fn.learn.cross_validate(table, smoothing=1, **options).mean)
 
 
 @pytest.mark.parametrize("missing", ["em", "node-average"])
 def test_of_rows_with_missing_cells_what_is_known_is_scored(missing: Any) -> None:
     table = random_table(0, 60, [2, 3, 2], missing=0.2)
-    found = fn.compare.cross_validate(table, folds=3, missing=missing, seed=1)
+    found = fn.learn.cross_validate(table, folds=3, missing=missing, seed=1)
     assert np.isfinite(found.log_prob).all()
     for part in range(3):
         rest, rows = table[found.fold != part], table[found.fold == part]
@@ -195,25 +195,25 @@ def test_of_rows_with_missing_cells_what_is_known_is_scored(missing: Any) -> Non
 @pytest.mark.parametrize("folds", [1, 0, -2, 61, 2.0, "3", True, None])
 def test_a_number_of_folds_that_is_none_is_refused(folds: Any) -> None:
     with pytest.raises(FishernetError, match=r"folds must be an integer from 2 to 60 \(the rows that count\), got"):
-        fn.compare.cross_validate(TABLE, folds=folds)
+        fn.learn.cross_validate(TABLE, folds=folds)
 
 
 def test_bad_input_is_refused() -> None:
     gaps = fn.Table.from_frame({"a": [1.5, None, 2.5, 0.5], "b": [0.0, 1.0, 3.5, 0.25]}, continuous=["a", "b"])
     with pytest.raises(MissingValueError, match="cross_validate of numbers needs a table without missing cells"):
-        fn.compare.cross_validate(gaps, folds=2)
+        fn.learn.cross_validate(gaps, folds=2)
     with pytest.raises(SchemaError, match="needs a Table or a data frame, not list"):
-        fn.compare.cross_validate([[1]])  # type: ignore[arg-type]
+        fn.learn.cross_validate([[1]])  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="smoothing must be"):
-        fn.compare.cross_validate(TABLE, smoothing=-1)
+        fn.learn.cross_validate(TABLE, smoothing=-1)
     with pytest.raises(FishernetError, match="unknown score"):
-        fn.compare.cross_validate(TABLE, score="nope")  # type: ignore[arg-type]
+        fn.learn.cross_validate(TABLE, score="nope")  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="seed"):
-        fn.compare.cross_validate(TABLE, seed=-1)
+        fn.learn.cross_validate(TABLE, seed=-1)
 
 
 def test_a_result_cannot_be_changed_and_is_printed_as_a_frame() -> None:
-    found = fn.compare.cross_validate(TABLE, folds=4, seed=1)
+    found = fn.learn.cross_validate(TABLE, folds=4, seed=1)
     with pytest.raises(ValueError, match="read-only"):
         found.log_prob[0] = 0
     frame = found.to_frame()
@@ -227,7 +227,7 @@ def test_a_result_cannot_be_changed_and_is_printed_as_a_frame() -> None:
 
 def test_progress_counts_folds() -> None:
     calls: list[tuple[str, int, int | None]] = []
-    fn.compare.cross_validate(TABLE, folds=4, progress=lambda *call: calls.append(call))
+    fn.learn.cross_validate(TABLE, folds=4, progress=lambda *call: calls.append(call))
     assert calls[0] == ("cross-validating", 0, 4)
     assert calls[-1] == ("cross-validating", 4, 4)
 
@@ -237,7 +237,7 @@ def test_an_exception_of_progress_reaches_the_caller() -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        fn.compare.cross_validate(TABLE, progress=stop)
+        fn.learn.cross_validate(TABLE, progress=stop)
 
 
 def test_control_c_ends_it_and_carries_no_graph_of_one_fold() -> None:
@@ -251,7 +251,7 @@ def test_control_c_ends_it_and_carries_no_graph_of_one_fold() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt) as stopped:
-        fn.compare.cross_validate(table, folds=1000, search="hill-climb", progress=interrupt)
+        fn.learn.cross_validate(table, folds=1000, search="hill-climb", progress=interrupt)
     assert 1 <= folds[-1] < 1000
     assert not hasattr(stopped.value, "best")
 
@@ -260,7 +260,7 @@ def test_numbers_are_held_out_too() -> None:
     """The density of each row by SciPy, under the regressions learned from the other folds."""
     a, b, noise = np.random.default_rng(3).normal(size=(3, 200))
     table = fn.Table.from_frame({"a": a, "b": a + b, "c": a - b + 0.1 * noise})
-    found = fn.compare.cross_validate(table, folds=4, seed=1)
+    found = fn.learn.cross_validate(table, folds=4, seed=1)
     for part, dag in enumerate(found.dags):
         net = fn.learn.parameters(dag, table[found.fold != part])
         expected = stats.multivariate_normal(net.mean, net.covariance).logpdf(table[found.fold == part].numbers.T)
@@ -268,4 +268,4 @@ def test_numbers_are_held_out_too() -> None:
         assert dag == fn.learn.bayesian_network(table[found.fold != part]).dag
     assert found.mean == pytest.approx(found.log_prob.mean())
     frame = pd.DataFrame({"a": a, "b": a + b, "c": a - b + 0.1 * noise})
-    np.testing.assert_array_equal(fn.compare.cross_validate(frame, folds=4, seed=1).log_prob, found.log_prob)
+    np.testing.assert_array_equal(fn.learn.cross_validate(frame, folds=4, seed=1).log_prob, found.log_prob)
