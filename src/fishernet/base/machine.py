@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+
+from fishernet.base.errors import FishernetError
 
 ROOT = Path("/sys/fs/cgroup")
 MEMORY = ("memory.max", "memory/memory.limit_in_bytes")  # of cgroups v2, and v1
@@ -31,3 +34,18 @@ def _limit(path: Path) -> int:
         return int(path.read_text(encoding="ascii"))
     except (OSError, ValueError):  # no such file, or "max"
         return 2**63
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of Python, of the system or of Arrow says that this process gets no more memory."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    return any(
+        words in str(error) for words in ("Failed to launch worker thread", "can't start new thread", "bad_alloc")
+    )
+
+
+def without_memory(when: str, why: str) -> FishernetError:
+    """Return the error for memory that ran out while something was done."""
+    remedy = "allow the process more of it (ulimit -v, the container's limit), or read fewer columns"
+    return FishernetError(f"memory ran out while {when} ({why}); {remedy}", parameter="columns")

@@ -82,10 +82,25 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
     return Columns(cells, table.num_rows)
 
 
+class Damaged(pa.ArrowInvalid):
+    """A column contradicts itself."""
+
+
 def cells_of(
     name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None = None, text: bool = False
 ) -> SourceColumn:
-    """Return an Arrow column as cells."""
+    """Return an Arrow column as cells.
+
+    Raises
+    ------
+    Damaged
+        When what the column says of itself is wrong: an index beyond its dictionary, text that is no UTF-8. Reading it
+        unchecked would read memory that is not the column's.
+    """
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise Damaged(f"column {name!r} is damaged: {str(error).partition(chr(10))[0]}") from None
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if not is_dictionary:
@@ -279,7 +294,7 @@ def parquet_columns(path: Path, options: Options) -> Columns:
         texts = [name for name in names if is_text(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
             table = file.read(columns=names)
-        return _checked(table, replace(options, exclude=()), frozenset(texts))  # they were not read
+        return columns_of(table, replace(options, exclude=()), frozenset(texts))  # they were not read
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Parquet", error) from None
 
@@ -287,7 +302,7 @@ def parquet_columns(path: Path, options: Options) -> Columns:
 def arrow_columns(path: Path, options: Options) -> Columns:
     """Read the columns of an Arrow IPC file or stream that the options ask for; raises as `parquet_columns`."""
     try:
-        return _checked(_ipc_table(path), options)
+        return columns_of(_ipc_table(path), options)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Arrow", error) from None
 
@@ -344,11 +359,6 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _checked(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Columns:
-    table.validate(full=True)
-    return columns_of(table, options, undeclared)
-
-
 def _broken(path: Path, kind: str, error: Exception) -> FileFormatError:
     why = str(error).partition("\n")[0]
     if isinstance(error, UnicodeDecodeError):
@@ -363,11 +373,12 @@ def frame_columns(frame: Any, options: Options) -> Columns:
     """Return the columns of a data frame that the options ask for."""
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
-    if isinstance(frame, ArrowTable):
-        return columns_of(frame, options)
-    if isinstance(frame, Mapping):
-        return _mapping_columns(frame, options)
-    return _narwhals_columns(frame, options)
+    try:
+        if isinstance(frame, ArrowTable):
+            return columns_of(frame, options)
+        return _mapping_columns(frame, options) if isinstance(frame, Mapping) else _narwhals_columns(frame, options)
+    except Damaged as error:
+        raise SchemaError(str(error)) from None
 
 
 # ------------------------------------------------------------------------------------------- pandas, polars, ...
@@ -427,6 +438,8 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
             if is_categorical and not declared:  # older versions of polars hand over more labels than occur
                 return cells.coded.without(cells.coded.counts() == 0)
             return cells
+        except Damaged:  # which its library cannot read either
+            raise
         except NO_ARROW_TYPE:
             pass
     if declared:

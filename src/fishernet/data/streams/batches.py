@@ -21,8 +21,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
-from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.io import naming_unreadable
+from fishernet.base.machine import is_out_of_memory, without_memory
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
 from fishernet.data.csv import TextFile, delimiter_of, text_batches, text_frames
@@ -184,7 +185,8 @@ def _of_arrow(
     found: Iterable[pa.RecordBatch], options: Options, wanted: Any, where: str = "the stream"
 ) -> Iterator[Batch]:
     for i, batch in enumerate(found):
-        yield Batch(_columns(pa.Table.from_batches([batch]), options, wanted), f"{where}, batch {i}")
+        at = f"{where}, batch {i}"
+        yield Batch(_columns(pa.Table.from_batches([batch]), options, wanted, at), at)
 
 
 def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[Batch]:
@@ -192,7 +194,7 @@ def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[
         where = f"the iterable, item {i}"
         if isinstance(frame, pa.RecordBatch | ArrowTable):
             table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
-            yield Batch(_columns(table, options, wanted), where)
+            yield Batch(_columns(table, options, wanted, where), where)
         elif is_frame(frame):
             if wanted is not None:
                 raise SchemaError(f"{where}: filter= needs batches of Arrow; filter the frames", parameter="filter")
@@ -201,15 +203,14 @@ def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[
             raise SchemaError(f"{where}: a record batch or a data frame is needed, not {shown(frame)}")
 
 
-def _columns(
-    table: pa.Table,
-    options: Options,
-    wanted: Any,
-    undeclared: frozenset[str] = frozenset(),
-) -> Columns:
-    if wanted is not None:
-        table = table.filter(wanted)
-    return columns_of(table, options, undeclared)
+def _columns(table: pa.Table, options: Options, wanted: Any, where: str) -> Columns:
+    try:
+        if wanted is not None:
+            table.validate(full=True)
+            table = table.filter(wanted)
+        return columns_of(table, options)
+    except pa.ArrowInvalid as error:
+        raise SchemaError(f"{where}: {str(error).partition(chr(10))[0]}") from None
 
 
 # -------------------------------------------------------------------------------------------------------- files
@@ -314,37 +315,50 @@ def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozens
     names = list(dataset.schema.names)
     needed = needed_names(names, options)
     options = replace(options, exclude=())  # they are not among those any more
+    # Arrow filters rows before they can be checked, and ends the process where an index is beyond its dictionary
+    checked_first = wanted is not None and keeps_dictionaries(dataset)
 
-    def read() -> Iterator[Batch]:
+    def batches() -> Iterator[Batch]:
         row = 0
         yield Batch(columns_of(dataset.schema.empty_table().select(needed), options, undeclared), "the dataset")
         try:
+            read, kept = (names, None) if checked_first else (needed, wanted)
             scanner = dataset.scanner(
-                columns=needed, filter=wanted, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+                columns=read, filter=kept, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
             )
             for batch in scanner.to_batches():
                 table = pa.Table.from_batches([batch]).replace_schema_metadata(dataset.schema.metadata)
+                if checked_first:
+                    table.validate(full=True)
+                    table = table.filter(wanted).select(needed)
                 yield Batch(columns_of(table, options, undeclared), f"rows from {row:,} on")
-                row += batch.num_rows
+                row += table.num_rows
         except (pa.ArrowException, OSError) as error:
             raise broken(dataset, error) from None
 
     n_rows = None
     if wanted is None:
         try:
-            n_rows = dataset.count_rows()
+            n_rows = dataset.count_rows(use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise broken(dataset, error) from None
-    return Batches(read, tuple(Path(file) for file in getattr(dataset, "files", ())), n_rows)
+    return Batches(batches, tuple(Path(file) for file in getattr(dataset, "files", ())), n_rows)
 
 
-def broken(dataset: Any, error: Exception) -> FileFormatError:
+def keeps_dictionaries(dataset: Any) -> bool:
+    """Whether the files of a dataset hold Arrow's own columns, which are mapped as they are."""
+    return getattr(getattr(dataset, "format", None), "default_extname", None) in ("arrow", "feather", "ipc")
+
+
+def broken(dataset: Any, error: Exception) -> FishernetError:
     """Return the error that names the file of a dataset that cannot be read: the first that cannot alone."""
     why = str(error).partition("\n")[0]
+    if is_out_of_memory(error):  # reading all again could hang
+        return without_memory("the files were read", why)
     for fragment in dataset.get_fragments():
         try:
-            for _ in fragment.to_batches(batch_size=BATCH_ROWS):
-                pass
+            for batch in fragment.to_batches(batch_size=BATCH_ROWS):
+                batch.validate(full=True)
         except (pa.ArrowException, OSError) as own:
             return FileFormatError(fragment.path, f"is broken ({str(own).partition(chr(10))[0]})")
     return FileFormatError(next(iter(getattr(dataset, "files", ["the dataset"]))), f"cannot be read ({why})")
@@ -362,6 +376,7 @@ def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
     yield dataset.schema.empty_table().select(shown).replace_schema_metadata(None)
     try:
         for batch in dataset.to_batches(columns=shown, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1):
+            batch.validate(full=True)
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
     except (pa.ArrowException, OSError) as error:
         raise broken(dataset, error) from None
@@ -432,7 +447,10 @@ class ReadAhead:
         self._queue: queue.Queue[Batch | BaseException | None] = queue.Queue(AHEAD)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._read, args=(batches,), daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise without_memory("a thread was begun that reads", str(error)) from None
 
     def _read(self, batches: Iterator[Batch]) -> None:
         try:

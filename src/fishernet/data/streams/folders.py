@@ -24,6 +24,7 @@ from pathlib import Path
 
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError
+from fishernet.base.machine import is_out_of_memory, without_memory
 
 HEAD = "store.json"
 NUMBERS = "numbers.bin"
@@ -130,6 +131,8 @@ def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[Non
     try:
         yield
     except OSError as error:
+        if is_out_of_memory(error):
+            raise without_memory("the encoded copy was written", str(error.strerror)) from None
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise FileFormatError(folder, f"the encoded copy cannot be written ({error.strerror})") from None
         size = needed()

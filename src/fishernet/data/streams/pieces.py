@@ -19,7 +19,15 @@ from fishernet.data.arrow import columns_of, is_text
 from fishernet.data.encoding.cells import Block, Columns, SourceColumn
 from fishernet.data.options import Options
 from fishernet.data.parts import Parts, Workers, neighbours, of_delayed
-from fishernet.data.streams.batches import COLUMNAR, broken, common_kind, dataset_of, needed_names, paths_of
+from fishernet.data.streams.batches import (
+    COLUMNAR,
+    broken,
+    common_kind,
+    dataset_of,
+    keeps_dictionaries,
+    needed_names,
+    paths_of,
+)
 from fishernet.data.variable import code_dtype
 
 MOST_BYTES = 2**28  # of a piece while it is read
@@ -54,12 +62,17 @@ class Piece:
     def read(self, options: Options) -> Columns:
         """Return the columns that the options ask for; indices of labels take no more bytes than they need."""
         try:
-            table = self.dataset.to_table(columns=list(self.names), filter=self.wanted)
+            if self.wanted is not None and keeps_dictionaries(self.dataset):  # checked first, as `batches` does
+                table = self.dataset.to_table()
+                table.validate(full=True)
+                table = table.filter(self.wanted).select(list(self.names))
+            else:
+                table = self.dataset.to_table(columns=list(self.names), filter=self.wanted)
+            return _narrow(columns_of(table, options, self.undeclared))
         except (pa.ArrowException, OSError) as error:
             if len(self.dataset.files) == 1:  # of which the path tells
                 raise
             raise broken(self.dataset, error) from None
-        return _narrow(columns_of(table, options, self.undeclared))
 
 
 def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:

@@ -1,0 +1,101 @@
+"""Files of Arrow and Parquet with flipped bits are refused or read, and never end the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fishernet as fn
+
+FLIPS = """
+import random, sys, warnings
+from pathlib import Path
+import pyarrow as pa
+import pyarrow.dataset
+import fishernet as fn
+from fishernet.data.arrow import frame_columns
+from fishernet.data.options import Options
+from fishernet.data.streams.batches import common_kind, dataset_of
+from fishernet.data.streams.pieces import Piece
+
+warnings.simplefilter("ignore")
+path, way, places = Path(sys.argv[1]), sys.argv[2], [int(place) for place in sys.argv[3:]]
+
+def piece(path):  # what a worker of a cluster reads
+    kind = common_kind([path], None)
+    dataset, undeclared = dataset_of([path], kind, None)
+    return Piece(str(path), dataset, tuple(dataset.schema.names), None, undeclared).read(Options.checked())
+
+def frames(path):  # what `select` shows of a stream's rows
+    from fishernet.data.streams.batches import batches_of
+    return [frame.to_pydict() for frame in batches_of(path, Options.checked(), None).frames()]
+
+def opened(path):  # by somebody else
+    try:
+        reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return
+    for batch in batches:
+        frame_columns(batch, Options.checked())
+        fn.Table.from_frame({name: batch.column(name) for name in batch.schema.names})
+    fn.scan(iter(batches), cache="memory")
+
+def filtered(path):
+    return fn.scan(path, cache="memory", filter=pa.dataset.field("asia") == "yes")
+
+WAYS = {"scan": lambda path: fn.scan(path, cache="memory"), "read_table": fn.read_table, "piece": piece,
+        "frames": frames, "opened": opened, "filtered": filtered}
+whole, rng, refused = path.read_bytes(), random.Random(5), 0
+for place in places or [rng.randrange(8 * len(whole)) for _ in range(300)]:
+    flipped = bytearray(whole)
+    flipped[place // 8] ^= 1 << place % 8
+    path.write_bytes(flipped)
+    try:
+        WAYS[way](path)
+    except (fn.FishernetError, pa.ArrowException, OSError) as error:
+        assert way == "piece" or isinstance(error, fn.FishernetError), error
+        refused += 1
+print(refused)
+"""
+WAYS = ("scan", "read_table", "piece", "frames", "opened", "filtered")
+
+
+def run(path: Path, way: str, *places: int) -> int:
+    command = [sys.executable, "-c", FLIPS, str(path), way, *map(str, places)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert found.returncode == 0, f"{found.returncode}: {found.stderr[-2000:]}"
+    return int(found.stdout)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_index_beyond_the_labels_is_refused(way: str, tmp_path: Path) -> None:
+    """The bit that ended the process: a label's position became one of no label."""
+    path = tmp_path / "d.arrow"
+    fn.write_table(fn.datasets.load("asia").sample(50, seed=1), path)
+    assert run(path, way, *range(8 * 1480, 8 * 1500)) > 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_any_flipped_bit_is_refused_or_harmless(ending: str, way: str, tmp_path: Path) -> None:
+    if ending == "parquet" and way in ("opened", "filtered"):
+        pytest.skip("no Arrow batches to open; and of damaged statistics of Parquet, pyarrow itself ends the process")
+    path = tmp_path / f"d.{ending}"
+    fn.write_table(fn.datasets.load("asia").sample(50, seed=1), path)
+    assert run(path, way) > 0
+
+
+def test_the_damaged_file_of_several_is_named(tmp_path: Path) -> None:
+    table = fn.datasets.load("asia").sample(50, seed=1)
+    for i in range(3):
+        fn.write_table(table, tmp_path / f"part-{i}.arrow")
+    damaged = tmp_path / "part-1.arrow"
+    content = bytearray(damaged.read_bytes())
+    content[1488] ^= 8
+    damaged.write_bytes(content)
+    with pytest.raises(fn.errors.FileFormatError, match=r"part-1\.arrow: is broken"):
+        fn.scan(tmp_path)
