@@ -82,7 +82,7 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
     return Columns(cells, table.num_rows)
 
 
-class Damaged(pa.ArrowInvalid):
+class Damaged(pa.ArrowInvalid):  # type: ignore[misc]
     """A column contradicts itself."""
 
 

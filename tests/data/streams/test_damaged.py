@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import fishernet as fn
+from fishernet.data.streams.batches import broken
+from fishernet.data.streams.store import telling_need
 
 FLIPS = """
 import random, sys, warnings
@@ -99,3 +105,46 @@ def test_the_damaged_file_of_several_is_named(tmp_path: Path) -> None:
     damaged.write_bytes(content)
     with pytest.raises(fn.errors.FileFormatError, match=r"part-1\.arrow: is broken"):
         fn.scan(tmp_path)
+
+
+# ------------------------------------------------------------------------------------------------ memory that runs out
+
+
+class Unread:
+    """A dataset that must not be read again."""
+
+    files = ("part-0.parquet",)
+
+    def get_fragments(self) -> Any:
+        raise AssertionError("reading everything again, with no memory, hangs")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pa.ArrowMemoryError("malloc of size 31252672 failed"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily unavailable"),
+    ],
+)
+def test_memory_that_ran_out_is_told_at_once(error: Exception) -> None:
+    told = str(broken(Unread(), error))
+    assert told.startswith("memory ran out while the files were read (")
+    assert "ulimit -v" in told
+    assert "read fewer columns" in told
+
+
+def test_memory_that_runs_out_during_a_scan_is_no_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        pytest.raises(fn.FishernetError, match="memory ran out while the encoded copy was written"),
+        telling_need(tmp_path, lambda: 1),
+    ):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    def no_thread(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    table = fn.datasets.load("asia").sample(50, seed=1).to_frame()
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    with pytest.raises(fn.FishernetError, match="memory ran out .*can't start new thread"):
+        fn.scan(iter([table]))
