@@ -19,6 +19,8 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a, shown
 
+MOST = 2**63 - 1  # what the core takes
+
 
 def integer(
     value: object,
@@ -29,7 +31,12 @@ def integer(
     note: str = "",
     error: type[FishernetError] = FishernetError,
 ) -> int:
-    """Return a whole number within limits, both allowed; truth values are none. `note` says what the limits are."""
+    """Return a whole number within limits, both allowed; truth values are none. `note` says what the limits are.
+
+    Without an upper limit it is what the core takes, 2**63 - 1.
+    """
+    if most is None and isinstance(value, int | np.integer) and value > MOST:
+        most = MOST
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not _within(value, least, most):
         limits = f"{_limits(least, most)}{f' ({note})' if note else ''}"
         raise error(f"{name} must be an integer{limits}, got {shown(value)}", parameter=_parameter(name))

@@ -22,6 +22,8 @@ from fishernet.base.errors import FileFormatError
 
 GZIP = b"\x1f\x8b"
 MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bombs, have no end
+MOST_RATIO = 100  # of what gzip data unpack to, to their size; texts of tables and models reach 20
+LEAST_UNPACKED = 2**24  # bytes that are read whatever the ratio is
 PIECE = 2**20  # bytes read at once
 
 
@@ -42,7 +44,7 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
     if data.startswith(GZIP):
         try:
             with gzip.open(io.BytesIO(data)) as unpacked:
-                data = _bounded(path, unpacked)
+                data = _bounded(path, unpacked, most=max(LEAST_UNPACKED, MOST_RATIO * len(data)))
         except (OSError, EOFError, zlib.error) as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
     name = "utf-8-sig"
@@ -67,14 +69,20 @@ def _exists(given: str | os.PathLike[str], path: Path) -> bool:
         raise FileFormatError(given, f"the file cannot be read ({error.strerror})") from error
 
 
-def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile) -> bytes:
-    """Return what a file holds, at most `MOST_BYTES`; up to the first zero byte, which no text has."""
+def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile, most: int = MOST_BYTES) -> bytes:
+    """Return what a file holds, at most `MOST_BYTES`; up to the first zero byte, which no text has.
+
+    Packed data may hold `most` bytes: a file that unpacks to more is made to fill the memory.
+    """
     pieces: list[bytes] = []
     size = 0
     while piece := file.read(PIECE):
         pieces.append(piece)
         size += len(piece)
-        if size > MOST_BYTES:
+        if size > min(most, MOST_BYTES):
+            if most < MOST_BYTES:
+                what = f"the file is not read: it unpacks to more than {MOST_RATIO} times its size"
+                raise FileFormatError(path, f"{what}; if that is meant, unpack it and read what comes out")
             raise FileFormatError(path, f"the file is not read: it holds more than {MOST_BYTES:,} bytes, or has no end")
         if b"\0" in piece and not pieces[0].startswith(GZIP):
             pieces[-1] = piece[: piece.index(b"\0") + 1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from fishernet.base.errors import SchemaError
 
@@ -62,6 +63,16 @@ def unused_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def doubled(items: Iterable[Any]) -> Any:
+    """Return the first item that stands there a second time; None where all differ. It takes one look at each."""
+    seen: set[Any] = set()
+    for item in items:
+        if item in seen:
+            return item
+        seen.add(item)
+    return None
 
 
 def require_str(names: Iterable[object]) -> None:

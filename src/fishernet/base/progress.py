@@ -23,6 +23,7 @@ from fishernet.base.names import shown
 Call = Callable[[str, int, int | None], None]
 Progress = Call | bool
 
+FOREVER = 1e9  # seconds
 INTERVAL = 0.1  # seconds between two calls
 BAR = 30  # characters
 
@@ -141,7 +142,8 @@ class Watch:
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
         if max_seconds is not None and not (isinstance(max_seconds, float) and max_seconds == math.inf):
-            check.number(max_seconds, "max_seconds", least=0)
+            max_seconds = check.number(max_seconds, "max_seconds", least=0)
+            max_seconds = max_seconds if max_seconds < FOREVER else math.inf  # clocks count nanoseconds in 64 bits
         self._progress = checked(progress)
         self._reporter = Reporter(self._progress, what)
         self._began = time.monotonic()

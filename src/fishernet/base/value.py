@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,17 @@ class Value(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (type(self), self._parts(), self._options())
+
+
+def _read_only(mapping: dict[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+def _reduced(mapping: Any) -> tuple[Any, ...]:
+    return _read_only, (dict(mapping),)
+
+
+copyreg.pickle(MappingProxyType, _reduced)  # results hold some, and Python has no way to pickle or copy them
 
 
 def _made(kind: type[Value], parts: tuple[Any, ...], options: dict[str, Any]) -> Value:

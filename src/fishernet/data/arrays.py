@@ -72,10 +72,16 @@ def checked_column(variable: Column, column: npt.NDArray[Any], n_rows: int) -> n
         raise SchemaError(f"column {variable.name!r} has type {column.dtype}, expected {variable.dtype}")
     if not column.flags.c_contiguous:
         column = np.ascontiguousarray(column)
-    if column.flags.writeable:
-        column = column.view()
-        column.flags.writeable = False
-    return column
+    return sealed(column)
+
+
+def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view of a contiguous array that ``setflags(write=True)`` cannot make writeable again."""
+    base: Any = array.base
+    above_read_only = isinstance(base, np.ndarray) and not base.flags.writeable
+    if not array.flags.writeable and (above_read_only or isinstance(base, memoryview)):
+        return array
+    return np.frombuffer(memoryview(array).toreadonly(), array.dtype) if array.size else array  # type: ignore[arg-type]
 
 
 def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[Any] | None:

@@ -32,7 +32,7 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text
-from fishernet.base.names import listed
+from fishernet.base.names import cut, doubled, listed
 from fishernet.data import State, Variable
 from fishernet.files.bif_words import (
     BOUNDS,
@@ -53,6 +53,7 @@ from fishernet.files.words import without_never
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 
+MOST_HEAD = 400  # characters of what stands before a block, in a message
 TOLERANCE = 1e-3  # files hold rounded numbers
 
 _COMMENT = re.compile(rf"({QUOTED})|(?<!:)//[^\n]*|/\*[\s\S]*?\*/")  # http:// begins no comment
@@ -229,8 +230,7 @@ def _labels(source: Source, statement: Statement, name: str) -> list[str]:
     if labels is None:
         raise source.wrong(f"variable {name!r}: [ {number} ] states, but {listed(readings[0])}", statement.at)
     if len(set(labels)) < number:
-        twice = next(label for label in labels if labels.count(label) > 1)
-        raise source.wrong(f"variable {name!r}: the state {twice!r} appears twice", statement.at)
+        raise source.wrong(f"variable {name!r}: the state {doubled(labels)!r} appears twice", statement.at)
     return labels
 
 
@@ -289,9 +289,11 @@ def family_of(source: Source, block: Block, known: dict[str, Declared]) -> list[
     names = [*child[1:], *parents, child[0]]
     for name in names:
         if name not in known:
-            raise source.wrong(f"unknown variable {name!r} in {block.head}; there are {listed(known)}", block.at)
-        if names.count(name) > 1:
-            raise source.wrong(f"the variable {name!r} appears twice in {block.head}", block.at)
+            raise source.wrong(
+                f"unknown variable {name!r} in {cut(block.head, MOST_HEAD)}; there are {listed(known)}", block.at
+            )
+    if len(set(names)) < len(names):
+        raise source.wrong(f"the variable {doubled(names)!r} appears twice in {cut(block.head, MOST_HEAD)}", block.at)
     return [known[name] for name in names]
 
 

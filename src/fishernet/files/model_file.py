@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.io import read_text, replacing_text
-from fishernet.base.names import a, listed
+from fishernet.base.names import a, doubled, listed
 from fishernet.files import gaussians, networks
 from fishernet.files import sequence_models as sequences
 from fishernet.graphs import UndirectedGraph
@@ -39,6 +39,7 @@ from fishernet.models import (
 )
 
 FORMAT = "fishernet"
+MOST_LISTS = 2**24  # of a file, objects counted too: each takes memory however short it is
 VERSION = 1
 
 
@@ -111,6 +112,8 @@ def _written(value: object) -> str:
 
 
 def _decoded(path: object, text: str) -> object:
+    if text.count("[") + text.count("{") > MOST_LISTS:
+        raise FileFormatError(path, f"more than {MOST_LISTS:,} lists and objects are more than a model has")
     try:
         return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
@@ -122,9 +125,7 @@ def _decoded(path: object, text: str) -> object:
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice!r} appears twice")
+        raise ValueError(f"the field {doubled(name for name, _ in pairs)!r} appears twice")
     return fields
 
 

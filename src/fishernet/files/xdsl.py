@@ -23,6 +23,7 @@ letters, digits and underscores, and begin with a letter. Other names and labels
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text, replacing_text
-from fishernet.base.names import listed
+from fishernet.base.names import doubled, listed
 from fishernet.data import Variable
 from fishernet.files.bif_words import (
     BOUNDS,
@@ -58,6 +59,7 @@ from fishernet.models.conditionals.base import Probabilities, check_cells
 TOLERANCE = 1e-3  # files hold rounded numbers
 PLACE = "fishernet_place"  # of a variable in the network, whose order is another one than the file's
 MOST_DEEP = 100  # elements within one another
+MOST_ELEMENTS = 2**21  # of a file
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DECLARED = rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']"""
@@ -227,13 +229,15 @@ def parsed(path: str | os.PathLike[str]) -> Element:
     """Return the root of an XML file, without document types, whose entities could have no end."""
     text = read_text(path, encoding=_encoding)
     root = Element("", {}, 0)
-    open_ones = [root]
+    open_ones, counted = [root], itertools.count(1)
     parser = expat.ParserCreate()
 
     def begins(tag: str, attributes: dict[str, str]) -> None:
         line = parser.CurrentLineNumber
         if len(open_ones) > MOST_DEEP:
             raise FileFormatError(path, f"more than {MOST_DEEP} elements are within one another", line=line)
+        if next(counted) == MOST_ELEMENTS:
+            raise FileFormatError(path, f"more than {MOST_ELEMENTS:,} elements are more than a network has", line=line)
         element = Element(tag, attributes, line)
         open_ones[-1].children.append(element)
         open_ones.append(element)
@@ -306,8 +310,7 @@ def _read_node(path: object, element: Element) -> Node:
         raise FileFormatError(path, "a node has no id", line=element.line)
     states = [state.attributes.get("id", "") for state in element.all("state")]
     if len(set(states)) < len(states):
-        twice = next(state for state in states if states.count(state) > 1)
-        raise FileFormatError(path, f"node {word!r}: the state {twice!r} appears twice", line=element.line)
+        raise FileFormatError(path, f"node {word!r}: the state {doubled(states)!r} appears twice", line=element.line)
     own = properties(element)
     try:
         name = read_label(own[NAME]) if NAME in own else word
@@ -347,8 +350,9 @@ def _conditional(
 ) -> FullTable:
     element = node.element
     own = [word for parents in element.all("parents") for word in parents.text.split()]
+    twice = doubled(own)
     for word in own:
-        if word not in nodes or word == node.word or own.count(word) > 1:
+        if word not in nodes or word in (node.word, twice):
             what = f"node {node.word!r}: {word!r} is no other node, or is a parent twice"
             raise FileFormatError(path, what, line=element.line)
     if turned:

@@ -14,6 +14,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +60,9 @@ class JunctionTree:
         self._limit = checked_limit(max_table)
         self._tree = self._plan(Evidence.of(net.variables, None, None))
         self._calibrated: tuple[tuple[object, ...], list[Array], float] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(JunctionTree, max_table=self._limit), (self._net,)  # which makes the same tree again
 
     @property
     def net(self) -> Model:

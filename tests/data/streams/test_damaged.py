@@ -14,7 +14,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.data.streams.batches import broken
-from fishernet.data.streams.store import telling_need
+from fishernet.data.streams.folders import telling_need
 
 FLIPS = """
 import random, sys, warnings

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, require_str, shown
+from fishernet.base.names import doubled, listed, require_str, shown
 from fishernet.models.sequences.alphabet import Alphabet, Numbers
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.shape import TreeShape
@@ -62,8 +62,7 @@ class NamedTree(Brief):
             raise SchemaError("the node above each node must come before it, and the root (-1) is the first")
         leaves = self.leaves
         if len(set(leaves)) < len(leaves):
-            twice = next(name for name in leaves if leaves.count(name) > 1)
-            raise SchemaError(f"two leaves have the name {twice!r}")
+            raise SchemaError(f"two leaves have the name {doubled(leaves)!r}")
 
     @property
     def leaves(self) -> tuple[str, ...]:
