@@ -34,9 +34,9 @@ NOT_OURS = [
     (r"py:.*", r"(?!fishernet\b).*"),  # what other libraries have, and words that say a type in English
     (
         r"py:obj",
-        r"fishernet\.(data\.options|independence\.shares|learn\.order|base\.progress\.Resumable)",
+        r"fishernet\.(data\.(options|digest|encoding\.bins)|independence\.shares|learn\.order|base\.progress\.(Resumable|Interrupted))",
     ),  # not public
-    (r"py:obj", r"fishernet\.learn\.(hill_climb\.among_candidates|structure\.SEARCHES)"),
+    (r"py:obj", r"fishernet\.learn\.(hill_climb\.among_candidates|structures\.SEARCHES)"),
 ]
 
 
@@ -158,7 +158,8 @@ def index_page(listed: list[ModuleType]) -> str:
     lines = [
         title("Reference"),
         "Every public name, on a page of its own. Names are found through ``import fishernet as fn``;",
-        "``fishernet.sklearn`` has to be imported on its own, since it needs scikit-learn.\n",
+        "``fishernet.sklearn`` has to be imported on its own, since it needs scikit-learn.",
+        ":doc:`/terms` explains the words of docstrings and messages.\n",
         ".. list-table::",
         "   :widths: 30 70",
         "   :class: names",
