@@ -84,7 +84,7 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
 def _refuse_own_states(model: Path, rows: Table) -> None:
     """Raise SchemaError when cells are missing for which the model has a state: it says nothing of what they hide."""
     gaps = rows.missing_counts()
-    if own := [v.name for v in rows.variables if v.name in gaps and getattr(v, "missing_state", None) is not None]:
+    if own := [v.name for v in rows.variables if v.name in gaps and v.missing_state is not None]:
         raise SchemaError(
             f"{model}: missing cells of {listed(own)} are a state of their own in the model, which does not say what "
             "they could have been; learn one with fishernet learn --missing em"

@@ -41,7 +41,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
         """Return the kind as it is spelled here."""
         answer = ELSEWHERE["search"].get(spelled(value)) if spelled(value) not in self.choices else None
         if answer:
-            self.fail(f"{value!r} is a way to search (--search), no kind of model; {answer}", param, ctx)
+            self.fail(f"{value!r} is a search, not a model (--search); {answer}", param, ctx)
         return str(super().convert(spelled(value), param, ctx))
 
 
@@ -121,7 +121,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     "--checkpoint",
     type=FILE,
     metavar="FILE",
-    help="bn: keep how far the search is in FILE; after it was stopped, the same command goes on from there.",
+    help="bn: save the search state to FILE; the same command continues from there after an interruption.",
 )
 @option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
 @option.count(

@@ -351,7 +351,8 @@ def _notes(context: click.Context) -> Iterator[None]:
     said: set[str] = set()
 
     def note(message: Warning | str, *_: object, **__: object) -> None:
-        words = with_option(str(message), getattr(message, "parameter", None), _running(context))
+        parameter = message.parameter if isinstance(message, FishernetWarning) else None
+        words = with_option(str(message), parameter, _running(context))
         if words not in said:
             said.add(words)
             complain(f"note: {words}")
