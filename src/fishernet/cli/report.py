@@ -10,6 +10,7 @@ import click
 
 from fishernet.cli.models import has_variables, read_model, require
 from fishernet.cli.options import (
+    QUANTILE,
     Reading,
     count,
     explaining_kinds,
@@ -62,7 +63,8 @@ def report(
         progress("reading the table", 0, None)
         network = None if model is None else require(has_variables, read_model(model), model, "report")
         rows = _read(table, reading, network)
-        later = None if compare_with is None else _read(compare_with, replace(reading, bins=None), network)
+        uncut = reading if network is not None else replace(reading, bins=None, binning=QUANTILE)
+        later = None if compare_with is None else _read(compare_with, uncut, network)
         made = make_report(
             rows,
             network,
