@@ -71,8 +71,12 @@ class Conditional(Value, ABC):
     variables: tuple[Variable, ...]
     """The parents' variables, then the child's."""
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
-        self._set(child=child, parents=tuple(parents), variables=tuple(variables), **values)
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column]) -> None:
+        of, positions = checked_variables(variables, unique=False), check.items(parents, "parents", "positions")
+        above = tuple(check.integer(position, "each of parents", least=0) for position in positions)
+        if len(of) != len(above) + 1:
+            raise SchemaError(f"{several(len(above), 'parent')} and a child are not {several(len(of), 'variable')}")
+        self._set(child=check.integer(child, "child", least=0), parents=above, variables=of)
 
     # ------------------------------------------------------------------------------------------ what each kind says
 
@@ -227,14 +231,24 @@ class Grouped(Conditional):
 
     __slots__ = ()
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
-        numbers = [variable.name for variable in variables if variable.is_continuous]
+    def __init__(
+        self,
+        child: int,
+        parents: Sequence[int],
+        variables: Sequence[Column],
+        probabilities: npt.ArrayLike | None = None,
+        tolerance: float = ROUNDING,
+    ) -> None:
+        """Check the family and, where they are kept, the probabilities: `checked_probabilities` of the child."""
+        super().__init__(child, parents, variables)
+        numbers = [variable.name for variable in self.variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
-                f"the conditional of {variables[-1].name!r} is of categorical variables, and {listed(numbers)} has no "
-                "states; bins=4 cuts its column into some"
+                f"the conditional of {self.name!r} needs categorical variables, and {listed(numbers)} has no states; "
+                "bins=4 cuts its column into some"
             )
-        super().__init__(child, parents, variables, **values)
+        if probabilities is not None:
+            self._set(probabilities=checked_probabilities(probabilities, self.variables, tolerance=tolerance))
 
     @property
     @abstractmethod
@@ -414,17 +428,6 @@ class Grouped(Conditional):
 def shown_states(states: Mapping[str, Any]) -> str:
     """Return variables and their states for a message."""
     return ", ".join(f"{name} = {label!r}" for name, label in states.items())
-
-
-def checked_family(
-    child: int, parents: Sequence[int], variables: Sequence[Column]
-) -> tuple[int, tuple[int, ...], tuple[Any, ...]]:
-    """Return a conditional's child, parents and variables; raise SchemaError when they are none, or do not fit."""
-    of, positions = checked_variables(variables, unique=False), check.items(parents, "parents", "positions")
-    above = tuple(check.integer(position, "each of parents", least=0) for position in positions)
-    if len(of) != len(above) + 1:
-        raise SchemaError(f"{several(len(above), 'parent')} and a child are not {several(len(of), 'variable')}")
-    return check.integer(child, "child", least=0), above, of
 
 
 def checked_probabilities(

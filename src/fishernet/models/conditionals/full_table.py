@@ -19,8 +19,6 @@ from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
     check_cells,
-    checked_family,
-    checked_probabilities,
     read_probabilities,
     shown_states,
 )
@@ -65,16 +63,13 @@ class FullTable(Grouped):
         *,
         tolerance: float = 1e-9,
     ) -> None:
-        child, parents, variables = checked_family(child, parents, variables)
-        name = variables[-1].name
-        configurations = check_cells(variables, f"the conditional of {name!r}") // variables[-1].cardinality
-        table = checked_probabilities(probabilities, variables, tolerance=tolerance)
-        if len(table) != configurations:
+        super().__init__(child, parents, variables, probabilities, tolerance)
+        configurations = math.prod([variable.cardinality for variable in self.variables[:-1]])
+        if len(self.probabilities) != configurations:
             raise SchemaError(
-                f"the conditional of {name!r} has {table.shape} probabilities, and its parents {configurations} "
-                "configurations; each needs a row"
+                f"the conditional of {self.name!r} has {self.probabilities.shape} probabilities, and its parents "
+                f"{configurations} configurations; each needs a row"
             )
-        super().__init__(child, parents, variables, probabilities=table)
 
     @classmethod
     def fit(
@@ -170,18 +165,17 @@ class MergedTable(Grouped):
         group_of: npt.ArrayLike,
         probabilities: npt.ArrayLike,
     ) -> None:
-        child, parents, variables = checked_family(child, parents, variables)
-        what = f"the conditional of {variables[-1].name!r}"
-        check_cells(variables[:-1], what)
-        shape = tuple(variable.cardinality for variable in variables[:-1])
+        super().__init__(child, parents, variables, probabilities)
+        what, table = f"the conditional of {self.name!r}", self.probabilities
+        check_cells(self.variables[:-1], what)
+        shape = self._shape[:-1]
         groups = as_integers(group_of, "group_of").astype(np.int32)
-        table = checked_probabilities(probabilities, variables)
         if groups.shape != shape:
             raise SchemaError(f"{what}: group_of has shape {groups.shape}; the parents' states need {shape}")
         if not np.array_equal(np.unique(groups), np.arange(table.shape[0])):
             raise SchemaError(f"{what}: group_of must use each of the groups 0 to {table.shape[0] - 1}, and no other")
         groups.flags.writeable = False
-        super().__init__(child, parents, variables, group_of=groups, probabilities=table)
+        self._set(group_of=groups)
 
     def group_map(self) -> npt.NDArray[np.int32]:
         """Return the group of each configuration, the last parent fastest."""

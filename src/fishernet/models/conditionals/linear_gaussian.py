@@ -15,7 +15,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed, several
 from fishernet.data import Column, Statistic, Table
-from fishernet.models.conditionals.base import Conditional, checked_family
+from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import checked_array
 
@@ -63,17 +63,17 @@ class LinearGaussian(Conditional):
         coefficients: npt.ArrayLike,
         sd: float,
     ) -> None:
-        child, parents, variables = checked_family(child, parents, variables)
-        name = variables[-1].name
-        states = [variable.name for variable in variables if not variable.is_continuous]
+        super().__init__(child, parents, variables)
+        name = self.name
+        states = [variable.name for variable in self.variables if not variable.is_continuous]
         if states:
-            raise SchemaError(f"the regression of {name!r} is of continuous variables; {listed(states)} has states")
-        slopes = checked_array(coefficients, f"the coefficients of {name!r}", (len(parents),))
+            raise SchemaError(f"the regression of {name!r} needs continuous variables; {listed(states)} has states")
+        slopes = checked_array(coefficients, f"the coefficients of {name!r}", (len(self.parents),))
         level = float(checked_array(intercept, f"the intercept of {name!r}", ()))
         spread = float(checked_array(sd, f"the standard deviation of {name!r}", ()))
         if not spread > 0:
             raise SchemaError(f"the standard deviation of {name!r} must be positive, got {spread:.6g}")
-        super().__init__(child, parents, variables, intercept=level, coefficients=slopes, sd=spread)
+        self._set(intercept=level, coefficients=slopes, sd=spread)
 
     @classmethod
     def fit(

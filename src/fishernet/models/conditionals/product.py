@@ -21,7 +21,6 @@ from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
     check_cells,
-    checked_family,
     shown_states,
 )
 
@@ -79,11 +78,11 @@ class ProductConditional(Grouped):
         variables: Sequence[Column],
         factors: Sequence[tuple[Sequence[int], npt.ArrayLike]],
     ) -> None:
-        child, parents, variables = checked_family(child, parents, variables)
-        of = dict(zip((*parents, child), variables, strict=True))
+        super().__init__(child, parents, variables)
+        of = dict(zip((*self.parents, self.child), self.variables, strict=True))
         factors = check.items(factors, "factors", "pairs (positions, array)")
         if not factors:
-            raise SchemaError(f"the conditional of {variables[-1].name!r} needs at least one factor")
+            raise SchemaError(f"the conditional of {self.name!r} needs at least one factor")
         checked = []
         for factor in factors:
             pair = check.items(factor, "each of factors", "two things: positions and an array")
@@ -93,13 +92,13 @@ class ProductConditional(Grouped):
             for axis in axes:
                 check.integer(axis, "each of axes", least=0)
             array = check.numbers(pair[1], "values")
-            if child not in axes or array.shape != tuple(of[v].cardinality for v in axes if v in of):
-                raise SchemaError(f"a factor of {variables[-1].name!r} has shape {array.shape} over positions {axes}")
+            if self.child not in axes or array.shape != tuple(of[v].cardinality for v in axes if v in of):
+                raise SchemaError(f"a factor of {self.name!r} has shape {array.shape} over positions {axes}")
             if not np.isfinite(array).all() or (array < 0).any():
-                raise SchemaError(f"a factor of {variables[-1].name!r} is not finite and non-negative")
+                raise SchemaError(f"a factor of {self.name!r} is not finite and non-negative")
             array.flags.writeable = False
             checked.append((axes, array))
-        super().__init__(child, parents, variables, factors=tuple(checked))
+        self._set(factors=tuple(checked))
 
     @property
     def probabilities(self) -> Probabilities:

@@ -21,8 +21,6 @@ from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
     check_cells,
-    checked_family,
-    checked_probabilities,
     read_probabilities,
 )
 
@@ -91,16 +89,15 @@ class TreeConditional(Grouped):
         tree: Split | int,
         probabilities: npt.ArrayLike,
     ) -> None:
-        child, parents, variables = checked_family(child, parents, variables)
-        name = variables[-1].name
-        rows = checked_probabilities(probabilities, variables)
-        cardinalities = {p: v.cardinality for p, v in zip(parents, variables, strict=False)}
+        super().__init__(child, parents, variables, probabilities)
+        name, rows = self.name, self.probabilities
+        cardinalities = {p: v.cardinality for p, v in zip(self.parents, self.variables, strict=False)}
         leaves = sorted(_leaves(tree, cardinalities, name))
         if leaves != list(range(rows.shape[0])):
             raise SchemaError(
                 f"the tree of {name!r} has the leaves {listed(leaves)}; each of the {rows.shape[0]} rows needs one"
             )
-        super().__init__(child, parents, variables, tree=tree, probabilities=rows)
+        self._set(tree=tree)
 
     def nodes(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return what the core walks: each node's variable (-1: a leaf), its group or first branch; the branches."""
