@@ -62,7 +62,7 @@ def test_markup_stays_text(tmp_path: Path) -> None:
 
 
 def test_refusals_are_one_sentence(asia: Path, rows: Path, tmp_path: Path) -> None:
-    assert "no variable 'cough' to predict" in refused("report", rows, "--model", asia, "--target", "cough")
+    assert "unknown target 'cough'" in refused("report", rows, "--model", asia, "--target", "cough")
     assert "(option --target)" in refused("report", rows, "--target", "cough")
     assert "there is no directory" in refused("report", rows, "-o", tmp_path / "none" / "page.html")
     graph = saved(fn.UndirectedGraph.from_edges(ASIA.names, []), tmp_path / "graph.json")

@@ -161,10 +161,10 @@ REFUSED = [  # a word in capitals stands for a file
     # score
     ("score MODEL TABLE --score nope", "'bic'"),
     ("score MODEL TABLE --terms --top 0", "top must be an integer of at least 1"),
-    ("score DN TABLE --score bic", "--score is about a graph without cycles"),
+    ("score DN TABLE --score bic", "--score needs a Bayesian network, whose graph has no cycles"),
     ("score MARKOV TABLE", "this is a Markov network; score needs a Bayesian network or a dependency network"),
     ("score GRAPH TABLE", "this is an undirected graph"),
-    ("score MIXTURE TABLE", "this is a GaussianMixture"),
+    ("score MIXTURE TABLE", "this is a mixture of normal distributions"),
     ("score TABLE --folds 1", "from 2 to 100"),
     ("score TABLE --folds 101", "from 2 to 100"),
     ("score TABLE --folds 3 --score nope", "unknown score 'nope'"),
@@ -193,7 +193,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("score GAPS --folds 2 --missing keep", "--missing em or node-average says how missing cells are learned from"),
     ("score GAPS --folds 2 --missing node-average --score aic", "other scores go with missing='em'"),
     ("score NET NUMBER-GAP --missing keep", "--missing keep is for tables of states"),
-    ("score NET NUMBERS --terms", "--terms is about each variable given its parents"),
+    ("score NET NUMBERS --terms", "--terms needs a Bayesian network, which has a conditional per variable"),
     ("score NET NUMBERS --score bic", "--score bic is for models of states"),
     ("score NET NUMBER-GAP", "missing in 'b' (1)"),
     ("score NET NUMBER-WORD", "column 'b', row 0: numbers are needed, and the label 'x' is none"),
@@ -222,8 +222,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("sample NET -n 2 --given a=x", "'a' has finite numbers, and 'x' is none"),
     ("sample NET -n 2 --burn-in 5", "--burn-in does not go with a Gaussian network"),
     ("sample NET -n -1", "n must be an integer"),
-    ("sample GRAPH -n 2", "this is an undirected graph; sample needs a network of variables with states"),
-    ("sample MIXTURE -n 2", "this is a GaussianMixture"),
+    ("sample GRAPH -n 2", "this is an undirected graph; a model is needed"),
+    ("sample MIXTURE -n 2", "this is a mixture of normal distributions"),
     # predict
     ("predict MODEL TABLE --target nope", "'nope'"),
     ("predict MODEL ODD --target cough", "'perhaps'"),
@@ -232,9 +232,9 @@ REFUSED = [  # a word in capitals stands for a file
     ("predict COIN2 HALF --target a", "smoothing above 0"),
     ("predict DN TABLE --target age", "this is a dependency network; predict needs a Bayesian network"),
     ("predict GRAPH TABLE --target a", "this is an undirected graph"),
-    ("predict MIXTURE TABLE --target a", "this is a GaussianMixture"),
+    ("predict MIXTURE TABLE --target a", "this is a mixture of normal distributions"),
     ("predict NET NUMBERS --target d", "'d'"),
-    ("predict NET NUMBERS --target a --missing keep", "--missing keep is for models of states"),
+    ("predict NET NUMBERS --target a --missing keep", "--missing keep needs categorical variables"),
     ("predict NET1 NUMBERS --target a", "'a' is the only variable of the model"),
     # impute
     ("impute MODEL TABLE --seed 1", "--seed is for --how draw"),
@@ -309,7 +309,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
-    ("select NET NUMBERS -k 2 --missing keep", "--missing keep is for models of states"),
+    ("select NET NUMBERS -k 2 --missing keep", "--missing keep needs categorical variables"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
     (
@@ -323,7 +323,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar ASIA ROWS --row 0 -n 0", "n must be an integer of at least 1, got 0 (option -n)"),
     ("similar ASIA ROWS --row 0 --top 0", "top must be an integer of at least 1, got 0 (option --top)"),
     ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
-    ("similar NET NUMBERS --row 0 --missing keep", "--missing keep is for models of states"),
+    ("similar NET NUMBERS --row 0 --missing keep", "--missing keep needs categorical variables"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
     # compare
@@ -356,7 +356,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("convert ABSENT x.parquet", "no such file"),
     ("convert ABSENT nowhere/x.parquet", "no directory"),
     *((f"convert {model} x.bif", "only a Bayesian network can be turned into .bif") for model in ("DN", "NET", "BNET")),
-    ("convert MIXTURE x.json", "what can be converted is a Bayesian network"),
+    ("convert MIXTURE x.json", "only networks and graphs can be converted"),
     # cluster
     ("cluster TABLE -k 0", "n_clusters must be an integer from 1 to 100 (the rows of the table), got 0 (option -k)"),
     ("cluster TABLE -k 101", "n_clusters must be"),

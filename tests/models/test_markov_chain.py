@@ -142,8 +142,8 @@ def test_unknown_symbols_may_be_taken_for_a_known_one() -> None:
 @pytest.mark.parametrize(
     ("chain", "length", "message"),
     [
-        (fn.MarkovChain("ab", 1, [[0.5, 0.5]] * 2), None, "say length="),
-        (fn.MarkovChain("ab", 1, [[0.5, 0.3, 0.2]] * 2, end=True), 4, "leave the length out"),
+        (fn.MarkovChain("ab", 1, [[0.5, 0.5]] * 2), None, "give length="),
+        (fn.MarkovChain("ab", 1, [[0.5, 0.3, 0.2]] * 2, end=True), 4, "takes no length="),
         (fn.MarkovChain("ab", 1, [[0.5, 0.3, 0.2], [0.0, 1.0, 0.0]], end=True), None, "context number 1 .* never end"),
     ],
 )

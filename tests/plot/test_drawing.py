@@ -193,7 +193,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         fn.plot.graph(fn.datasets.load("nursery"), ax=ax)  # type: ignore[arg-type]
     with pytest.raises(fn.SchemaError, match="no variables"):
         fn.plot.graph(fn.UndirectedGraph.from_edges([], []), ax=ax)
-    with pytest.raises(fn.FishernetError, match="2,001 variables cannot be read"):
+    with pytest.raises(fn.FishernetError, match="the graph has 2,001 variables"):
         fn.plot.graph(fn.UndirectedGraph.from_edges([f"v{i}" for i in range(2001)], []), ax=ax)
     with pytest.raises(fn.FishernetError, match="font_size"):
         fn.plot.graph(fn.UndirectedGraph.from_edges(["a"], []), ax=ax, font_size=0)

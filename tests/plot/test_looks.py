@@ -191,7 +191,7 @@ def test_what_is_refused() -> None:
         ({"strengths": {"asia": 1.0}}, "pairs of names"),
         ({"strengths": {("asia", "nobody"): 1.0}}, "no variable 'nobody'"),
         ({"strengths": {("asia", "tub"): np.nan}}, "must be a number"),
-        ({"threshold": 0.5}, "give these as well"),
+        ({"threshold": 0.5}, "give strengths= as well"),
         ({"strengths": "mutual-information", "threshold": -1}, "threshold must be"),
         ({"target": "nobody"}, "no variable 'nobody'"),
         ({"groups": {"nobody": 1}}, "no variable 'nobody'"),

@@ -85,9 +85,10 @@ def read_graph(path: Path, needed: str) -> tuple[Graph, Model | None]:
 def read_model(path: Path) -> Any:
     """Read a model of any kind from a file of a known ending, compressed or not; SchemaError when it holds a graph."""
     _check_ending(path, READERS, "read from")
-    _, model = taken_apart(load(path))
+    graph, model = taken_apart(load(path))
     if model is None:
-        raise SchemaError(f"{path}: this is a graph; a model is needed, which says how probable rows are")
+        kind = "a directed" if graph is not None and graph.links().directed else "an undirected"
+        raise SchemaError(f"{path}: this is {kind} graph; a model is needed, which says how probable rows are")
     return model
 
 
@@ -111,7 +112,7 @@ def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
     """Read a Bayesian or Gaussian network with at least one variable, which the purpose needs."""
     network: BayesianNetwork = require(has_kernel, read_model(path), path, command)
     if not network.variables:
-        raise SchemaError(f"{path}: the model has no variables, so there is nothing to {purpose}")
+        raise SchemaError(f"{path}: the model has no variables to {purpose}")
     return network
 
 
@@ -124,7 +125,7 @@ def row_kernel(network: Any, *, missing: str = "error", seed: Seed = None) -> Fi
 def refuse_kept_numbers(network: Any, missing: str) -> None:
     """Raise SchemaError when missing cells of a network of numbers are to be anything but refused or left out."""
     if is_gaussian(network) and missing not in ("error", "drop"):
-        raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
+        raise SchemaError(f"--missing {missing} needs categorical variables; use --missing drop for a Gaussian network")
 
 
 def wrong_kind(path: Path, model: Model, needed: str) -> SchemaError:

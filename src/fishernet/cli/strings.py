@@ -201,7 +201,7 @@ def read_strings(path: Path, column: str | None) -> NamedStrings:
         lines = lines_of(text)
         found = tuple(lines[:-1] if lines and not lines[-1] else lines)
     if not found:
-        raise SchemaError(f"{path}: there are no strings")
+        raise SchemaError(f"{path}: the file has no strings")
     return NamedStrings(tuple(map(str, range(len(found)))), found, ("",) * len(found))
 
 
@@ -213,7 +213,7 @@ def _of_table(path: Path, column: str | None) -> tuple[str, ...]:
     labels = table[column].tolist()
     strange = next((label for label in labels if not isinstance(label, str)), None)
     if strange is not None:
-        raise SchemaError(f"{path}: the column {column!r} holds {strange!r}, which is no text", parameter="column")
+        raise SchemaError(f"{path}: the column {column!r} holds {strange!r}, which is not text", parameter="column")
     return tuple(labels)
 
 
@@ -261,7 +261,7 @@ def _refuse_others(name: str, given: dict[str, Any], own: set[str]) -> None:
     """Raise FishernetError when an option was given that the kernel, or a model that is read, has no use for."""
     for option in given:
         if option not in own | {"unknown"}:
-            why = f"goes with other kernels than {name!r}" if own else "is for learning; the model is given (--model)"
+            why = f"cannot be combined with --kernel {name}" if own else "cannot be combined with --model"
             raise FishernetError(f"--{option} {why}")
 
 

@@ -44,8 +44,8 @@ class Cpdag(Drawn):
 
     Notes
     -----
-    Making one takes O(n log n + n k + m log m) for n variables, m edges and up to k parents a variable. Whether there
-    is such a class is found out exactly: the undirected edges are directed along a maximum cardinality search, which
+    Making one takes O(n log n + n k + m log m) for n variables, m edges and up to k parents a variable. Whether such a
+    class exists is decided exactly: the undirected edges are directed along a maximum cardinality search, which
     gives a DAG of the class where there is one [1]_, and the CPDAG of this DAG is compared.
 
     References
@@ -160,7 +160,7 @@ def cpdag(dag: Dag) -> Cpdag:
     Raises
     ------
     SchemaError
-        When it is no Dag.
+        When it is not a Dag.
 
     Notes
     -----

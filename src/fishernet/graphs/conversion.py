@@ -36,7 +36,7 @@ def to_networkx(graph: Graph | HasGraph) -> nx.Graph:
     ImportError
         When networkx is not installed.
     SchemaError
-        When there is no graph.
+        When it is not a graph, or a model without one.
 
     See Also
     --------
@@ -88,7 +88,7 @@ def moral(dag: Dag) -> UndirectedGraph:
     Raises
     ------
     SchemaError
-        When it is no Dag.
+        When it is not a Dag.
 
     Notes
     -----

@@ -58,8 +58,8 @@ def _cycle(parents: Sequence[Positions], waiting: Sequence[int]) -> list[int]:
 class Dag(DirectedGraph):
     """A directed acyclic graph: the structure of a Bayesian network; immutable.
 
-    Two are equal when their names, in order, and their edges are; whether they mean the same is another question
-    (`is_equivalent`).
+    Two are equal when their names, in order, and their edges are. `is_equivalent` says whether they have the same
+    independences.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Dag(DirectedGraph):
     Raises
     ------
     SchemaError
-        When a name appears twice, or a position is no integer, out of range or given twice.
+        When a name appears twice, or a position is not an integer, out of range or given twice.
     CycleError
         When the edges close a cycle (also from a variable to itself), naming one.
 
@@ -161,7 +161,7 @@ class Dag(DirectedGraph):
     def ancestors(self, names: str | Iterable[str]) -> tuple[str, ...]:
         """Return the names of all ancestors of one or several variables, in variable order.
 
-        A variable is no ancestor of its own: a given one is among them only when it is an ancestor of another given
+        A variable is not its own ancestor: a given one is listed only when it is an ancestor of another given
         one. Time O(n + m).
         """
         above = [parent for child in positions(self._where, names) for parent in self.parents[child]]
@@ -186,7 +186,7 @@ class Dag(DirectedGraph):
         Parameters
         ----------
         a, b, given : a name or an iterable of names
-            They must not overlap. What is empty is separated from everything.
+            They must not overlap. An empty set is separated from every other.
 
         Raises
         ------

@@ -30,7 +30,7 @@ class DirectedGraph(Drawn):
     Raises
     ------
     SchemaError
-        When a name appears twice, or a position is no integer, out of range, given twice or its own variable's.
+        When a name appears twice, or a position is not an integer, out of range, given twice or its own variable's.
 
     See Also
     --------
@@ -57,7 +57,7 @@ class DirectedGraph(Drawn):
         self._check_cycles()
 
     def _check_cycles(self) -> None:
-        """Raise an error when the edges close a cycle that this kind of graph does not allow: one of a variable."""
+        """Raise an error when the edges close a cycle that this kind of graph forbids: here an arc to itself."""
         for child, found in enumerate(self.parents):
             if child in found:
                 raise SchemaError(f"the variable {self.names[child]!r} cannot be a parent of its own")
@@ -76,7 +76,7 @@ class DirectedGraph(Drawn):
         Raises
         ------
         SchemaError
-            When a name is unknown or doubled, or an edge is no pair or given twice.
+            When a name is unknown or doubled, or an edge is not a pair or is given twice.
         CycleError
             Of a Dag, when the edges close a cycle, naming one.
         """
@@ -88,7 +88,7 @@ class DirectedGraph(Drawn):
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
-        """Make one of a directed graph of networkx; other attributes of its nodes and edges are left behind.
+        """Make one of a directed graph of networkx; other attributes of its nodes and edges are dropped.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class DirectedGraph(Drawn):
         Raises
         ------
         SchemaError
-            When it is no such graph, a node is no str, or an edge is there twice.
+            When it is not a directed graph, a node is not a str, or an edge appears twice.
         CycleError
             Of a Dag, when the edges close a cycle, naming one.
         """

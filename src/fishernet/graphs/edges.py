@@ -1,6 +1,6 @@
 """How edges between named variables are given, checked and shown.
 
-Outside, a variable is its name; inside, its position among the graph's names. *Where* is always the mapping from the
+Callers name variables; the code uses their positions among the graph's names. *Where* is always the mapping from the
 names to their positions.
 """
 
@@ -31,7 +31,7 @@ def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
 
 
 def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return the positions of pairs of names, in the order given; SchemaError when one is no pair or unknown."""
+    """Return the positions of pairs of names, in the order given; SchemaError for anything else."""
     pairs = []
     for edge in check.items(edges, "edges", "pairs of names"):
         ordered = not isinstance(edge, str | bytes | set | frozenset) and isinstance(edge, Iterable)
@@ -81,7 +81,7 @@ def _integer(item: Any, who: str) -> int:
 
 
 def networkx_parts(graph: Any, *, directed: bool) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the nodes and the edges of a graph of networkx; SchemaError where it is none of this kind."""
+    """Return the nodes and the edges of a graph of networkx; SchemaError for anything else."""
     kind = "a DiGraph" if directed else "an undirected Graph"
     if not callable(getattr(graph, "is_directed", None)) or not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
         raise SchemaError(f"{kind} of networkx is needed, not {type(graph).__name__}")

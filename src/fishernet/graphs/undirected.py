@@ -32,13 +32,13 @@ class UndirectedGraph(Drawn):
     names : sequence of str
         The variables, each once; the order is kept.
     adjacency : one iterable of positions per variable
-        The variables each is joined with; what is joined must be so from both sides.
+        The neighbors of each variable; every edge is listed on both sides.
 
     Raises
     ------
     SchemaError
-        When a name appears twice, or a position is out of range, given twice, its own variable's, or not answered
-        from the other side.
+        When a name appears twice, or a position is out of range, given twice, its own variable's, or listed on one
+        side only.
 
     See Also
     --------
@@ -113,7 +113,7 @@ class UndirectedGraph(Drawn):
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
-        """Make one of an undirected graph of networkx; what its nodes and edges carry besides is left behind.
+        """Make one of an undirected graph of networkx; other attributes of its nodes and edges are dropped.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class UndirectedGraph(Drawn):
         Raises
         ------
         SchemaError
-            When it is no such graph, a node is no str, or an edge is there twice.
+            When it is not an undirected graph, a node is not a str, or an edge appears twice.
         """
         return cls.from_edges(*networkx_parts(graph, directed=False))
 
@@ -158,7 +158,7 @@ class UndirectedGraph(Drawn):
     def is_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
         """Return whether every path from a to b runs through a given variable, in time O(n + m).
 
-        The sets must not overlap; what is empty is separated from everything.
+        The sets must not overlap. An empty set is separated from every other.
         """
         start, target, barred = disjoint_positions(self._where, a, b, given)
         found = reached(self.adjacency, start, barred)

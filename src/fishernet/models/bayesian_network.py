@@ -187,7 +187,7 @@ class BayesianNetwork(Predicting, Network):
     # -------------------------------------------------------------------------------------------- what it computes
 
     def log_prob(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the log-probability of what is known of each row: missing cells are summed (or integrated) out.
+        """Return the log-probability of the observed cells of each row: missing cells are summed (or integrated) out.
 
         Parameters
         ----------
@@ -196,14 +196,14 @@ class BayesianNetwork(Predicting, Network):
         Returns
         -------
         (n_rows,) float64
-            In nats; -inf where the model deems what is known impossible, 0 where nothing is known.
+            In nats; -inf for a row that is impossible under the model, 0 where every cell is missing.
 
         Raises
         ------
         SchemaError, UnknownStateError
             When columns or labels do not fit.
         StateSpaceError
-            When a row lacks so many cells that a table would be too large.
+            When so many cells of a row are missing that a table would be too large.
 
         Examples
         --------
@@ -229,9 +229,9 @@ class BayesianNetwork(Predicting, Network):
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents, (n_rows, n_variables) float64 in nats.
 
-        A low term tells why a row is odd. In a table with missing cells, the term of a known cell is its
-        log-probability given the known ones before it (parents come before their children), that of a missing one is 0:
-        the terms of a row always sum to its `log_prob`. After a cell that is impossible they are NaN.
+        A low term tells why a row is odd. In a table with missing cells, the term of an observed cell is its
+        log-probability given the observed ones before it (parents come before their children), and that of a missing
+        cell is 0: the terms of a row always sum to its `log_prob`. Terms after an impossible cell are NaN.
         """
         rows = self.rows(table)
         if not rows.has_missing:

@@ -82,8 +82,8 @@ class DependencyNetwork(Network):
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
-                f"a dependency network is of categorical variables, and {listed(numbers)} has no states; bins=4 cuts "
-                "its column into some"
+                f"a dependency network needs categorical variables, and {listed(numbers)} is continuous; bins=4 cuts "
+                "its column into states"
             )
         if not allow_zeros:
             for conditional in conditionals:
@@ -217,7 +217,7 @@ class DependencyNetwork(Network):
         thin : int, optional
             Updates between two rows: n_variables.
         start : mapping from name to state, or Table, optional
-            Where the chains begin: one row for all, or one each. What is left open is random.
+            Where the chains begin: one row for all, or one each. Variables not given there start at random.
         seed : None, int or numpy.random.Generator
 
         Returns

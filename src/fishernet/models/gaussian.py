@@ -26,7 +26,7 @@ def checked_data(x: npt.ArrayLike) -> Numbers:
         raise SchemaError(f"the observations must be a one-dimensional array, got shape {values.shape}")
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
-        raise SchemaError(f"observation {place} is {values[place]}; leave out what is not a finite number")
+        raise SchemaError(f"observation {place} is {values[place]}; observations must be finite")
     return values
 
 

@@ -242,7 +242,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         return as_table(X, [Continuous(name) for name in self.names], complete_for=complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
-        """Return the log-density of what is known of each row, (n,) float64: missing numbers are integrated out.
+        """Return the log-density of the observed numbers of each row, (n,) float64: missing ones are integrated out.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         return drawn
 
     def predict(self, X: Any, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Any:
-        """Return the conditional mean of some variables given others; what is missing of these is integrated out.
+        """Return the conditional mean of some variables given others; missing numbers are integrated out.
 
         Parameters
         ----------
@@ -441,7 +441,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
                 f"given variables must be others than those predicted, each once; see {listed(both or known)}"
             )
         if not known:
-            raise SchemaError("no variable is given, so there is nothing to predict from; see `mean` and `covariance`")
+            raise SchemaError("predict needs at least one given variable; without any, see `mean` and `covariance`")
         return wanted, known, sorted(set(range(len(self.names))) - set(known))
 
 
@@ -478,7 +478,7 @@ def _checked_kinds(parameters: Sequence[str] | None) -> tuple[str, ...]:
 def marginal_log_prob(mean: Numbers, covariance: Numbers, columns: Numbers) -> Numbers:
     """Return the log-density of what is known of each row of normal variables, (n,).
 
-    `columns` is (d, n), NaN where a number is missing. Rows that lack the same numbers are taken together.
+    `columns` is (d, n), NaN where a number is missing. Rows with the same missing numbers are computed together.
     """
     absent = np.isnan(columns)
     patterns, which = np.unique(absent, axis=1, return_inverse=True)

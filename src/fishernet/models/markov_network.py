@@ -35,8 +35,8 @@ class MarkovNetwork(Predicting, DrawnModel, Value):
     variables : sequence of Variable
         Names are unique.
     factors : sequence of (names, array) pairs
-        Each array has one axis per name, and finite numbers that are not negative (potentials). What has a potential of
-        zero is impossible.
+        Each array has one axis per name, and finite numbers that are not negative (potentials). A potential of zero:
+        impossible.
 
     Raises
     ------
@@ -68,8 +68,8 @@ class MarkovNetwork(Predicting, DrawnModel, Value):
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
-                f"a Markov network is of categorical variables, and {listed(numbers)} has no states; "
-                "a GaussianMarkovNetwork is of numbers"
+                f"a Markov network needs categorical variables, and {listed(numbers)} is continuous; use a "
+                "GaussianMarkovNetwork for numbers"
             )
         places = {name: v for v, name in enumerate(self.names)}
         self._factors = tuple(

@@ -1,4 +1,4 @@
-"""Networks: variables, each with a conditional; what all kinds have alike."""
+"""Networks: variables, each with a conditional; what all kinds share."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Network(Queried, DrawnModel, Value):
             raise SchemaError(f"{sizes}: each variable needs one conditional")
         for position, conditional in enumerate(conditionals):
             if position in conditional.parents or len(set(conditional.parents)) < len(conditional.parents):
-                raise SchemaError(f"{names[position]!r} is a parent of its own, or has a parent twice")
+                raise SchemaError(f"{names[position]!r} is its own parent, or has a parent twice")
             wanted = tuple(variables[v] for v in (*conditional.parents, position))
             if conditional.child != position or conditional.variables != wanted:
-                raise SchemaError(f"conditional {position} ({conditional!r}) is not one of {names[position]!r}")
+                raise SchemaError(f"conditional {position} ({conditional!r}) must be that of {names[position]!r}")
         rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
         self._set(
             variables=tuple(variables),
@@ -216,7 +216,7 @@ class Network(Queried, DrawnModel, Value):
         native = self._core_form()
         if native is None:
             lacking = next(c for c in self.conditionals if c.core_form() is None)
-            raise SchemaError(f"{lacking!r} is no table of states; this needs tables for all variables")
+            raise SchemaError(f"{lacking!r} has no table of probabilities, and this needs one for every variable")
         return native
 
     def _core_form(self) -> _core.Conditionals | None:

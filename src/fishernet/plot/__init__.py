@@ -1,7 +1,7 @@
-"""Pictures: of graphs, probabilities, kernels, chosen rows, changes between tables, classifiers, and of how work went.
+"""Pictures of graphs, probabilities, kernels, chosen rows, changes between tables, classifiers and learning.
 
 Each takes what another part of the library gives, draws it on the axes it is given (``ax=``) or on a new figure, and
-returns the axes. `theme` makes new figures light or dark; on axes of somebody else colours go with their background.
+returns the axes. `theme` makes new figures light or dark; on given axes the colours go with their background.
 `write` puts a picture into a file, and in SVG names and numbers appear where one points. Matplotlib draws, and is
 imported when something is drawn: ``pip install "fishernet[plot]"`` brings it along.
 """

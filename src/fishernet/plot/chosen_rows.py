@@ -83,7 +83,7 @@ def row_map(
     FishernetError
         When matplotlib is missing, or a number is not positive.
     SchemaError
-        When there is no such row, column or projection.
+        When a row, column or projection is unknown.
 
     See Also
     --------
@@ -168,7 +168,7 @@ def selection(
     FishernetError
         When matplotlib is missing, or a number is not positive.
     SchemaError
-        When the rows were chosen without a kernel, and none is given; when there is no such column.
+        When the rows were chosen without a kernel and none is given, or the column is unknown.
 
     Examples
     --------

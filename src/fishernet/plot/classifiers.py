@@ -73,7 +73,7 @@ def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Ju
         )
     strange = next((one for one in labels if one not in known), None)
     if strange is not None:
-        raise SchemaError(f"truth has {strange!r}, which is none of the states {listed(known)}", parameter="truth")
+        raise SchemaError(f"truth has {strange!r}, which is not one of the states {listed(known)}", parameter="truth")
     where = {one: place for place, one in enumerate(known)}
     return _Judged(tuple(known), values, np.array([where[one] for one in labels], dtype=np.int64)[of_row])
 

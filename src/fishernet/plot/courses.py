@@ -140,7 +140,7 @@ def em_progress(found: EmResult[Any], *, ax: Axes | None = None, font_size: floa
     FishernetError
         When matplotlib is missing.
     SchemaError
-        When it is no such result.
+        When it is another kind of result.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def chains(found: Diagnosis, variable: str | None = None, *, ax: Axes | None = N
     FishernetError
         When matplotlib is missing.
     SchemaError
-        When it is no such result, or has no such variable.
+        When it is another kind of result, or the variable is unknown.
 
     Examples
     --------

@@ -36,10 +36,10 @@ def drawable(given: Given) -> Drawable:
     links = graph.links()
     found = Drawable(graph.names, links.pairs, links.heads, layered=links.layered)
     if not found.names:
-        raise SchemaError("the graph has no variables, so there is nothing to draw")
+        raise SchemaError("the graph has no variables to draw")
     if len(found.names) > MOST_NODES:
         raise FishernetError(
-            f"a drawing of {len(found.names):,} variables cannot be read; at most {MOST_NODES:,} are drawn, so draw a "
+            f"the graph has {len(found.names):,} variables, and a drawing shows at most {MOST_NODES:,}; draw a "
             "part of the graph"
         )
     return found
@@ -96,7 +96,7 @@ def graph(
     FishernetError
         When matplotlib is missing, there are too many variables, or a threshold without strengths.
     SchemaError
-        When there is no graph to draw, a name is not the graph's, or the model has no such strengths.
+        When it is not a graph, a name is not in the graph, or the model cannot compute these strengths.
 
     See Also
     --------
@@ -188,7 +188,7 @@ def write_graph(
     FishernetError
         When matplotlib is missing, or there are too many variables.
     SchemaError
-        When there is no graph to draw.
+        When it is not a graph, or a model without one.
 
     Examples
     --------

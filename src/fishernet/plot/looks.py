@@ -88,7 +88,7 @@ def _by_pairs(asked: Mapping[Any, Any], shape: Drawable) -> Strengths:
     values = np.zeros((len(where), len(where)))
     for pair, number in asked.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            message = f"strengths are of pairs of names such as ('a', 'b'), not of {shown(pair, 80)}"
+            message = f"strengths must have pairs of names such as ('a', 'b') as keys, not {shown(pair, 80)}"
             raise SchemaError(message, parameter="strengths")
         u, v = (position(where, name) for name in pair)
         values[u, v] = values[v, u] = check.number(number, f"the strength of {shown(pair, 80)}")
@@ -138,7 +138,7 @@ def above(shape: Drawable, found: Measured | None, threshold: float | None) -> D
         return shape
     least = check.number(threshold, "threshold", least=0)
     if found is None:
-        message = "threshold is of strengths, so give these as well (strengths=...)"
+        message = "threshold= needs strengths; give strengths= as well"
         raise FishernetError(message, parameter="threshold")
     kept = [i for i, link in enumerate(shape.links) if abs(found.of(*link)) >= least]
     links, heads = [shape.links[i] for i in kept], [shape.heads[i] for i in kept]
@@ -182,7 +182,7 @@ def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:
         of_node[position(where, name)] = str(group)
     known = list(dict.fromkeys(group for group in of_node if group is not None))
     if len(known) > MOST_GROUPS:
-        message = f"at most {MOST_GROUPS} groups are told apart, got {len(known)}"
+        message = f"at most {MOST_GROUPS} groups can be drawn, got {len(known)}"
         raise FishernetError(message, parameter="groups")
     number = {group: place for place, group in enumerate(known)}
     counts = Counter(of_node)

@@ -49,8 +49,8 @@ def conditional(
     variable : str
         Its name.
     most : int
-        How many rows, and how many columns: of more configurations the first, of more states those that are most
-        probable, the others together in the last column.
+        How many rows, and how many columns: if there are more, the first configurations and the most
+        probable states are shown, the other states together in the last column.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure as large as the table needs, for `matplotlib.pyplot.show`.
     font_size : float
@@ -66,7 +66,7 @@ def conditional(
     FishernetError
         When matplotlib is missing, or `most` is below 2.
     SchemaError
-        When the network has no such variable, or its conditional is no table.
+        When the variable is unknown, or its conditional is not a table.
 
     Examples
     --------

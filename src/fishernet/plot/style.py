@@ -99,7 +99,7 @@ THEMES = {"light": LIGHT, "dark": DARK}
 def theme(name: Literal["light", "dark"] = "light") -> Iterator[None]:
     """Make new figures light or dark, within a ``with``.
 
-    A picture on axes of somebody else has the colours that go with their background, so ``plt.style.use`` of
+    A picture on given axes has the colours that go with their background, so ``plt.style.use`` of
     matplotlib's "dark_background" does as well.
 
     Parameters
@@ -109,7 +109,7 @@ def theme(name: Literal["light", "dark"] = "light") -> Iterator[None]:
     Raises
     ------
     FishernetError
-        When there is no such theme, or matplotlib is missing.
+        When the theme is unknown, or matplotlib is missing.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def check_picture_path(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     FileFormatError
-        When the ending is none of .png, .svg and .pdf.
+        When the ending is not .png, .svg or .pdf.
     FishernetError
         When matplotlib is missing.
     """

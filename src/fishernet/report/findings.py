@@ -189,10 +189,10 @@ class Material:
     def way(self) -> dict[str, Any]:
         """How structures are learned from it: as usual where there are not too many variables for doing so often."""
         few = len(self.table.variables) <= FEW_VARIABLES
-        return {"search": "order" if few else "hill-climb"} | self.holes
+        return {"search": "order" if few else "hill-climb"} | self.for_missing
 
     @property
-    def holes(self) -> dict[str, Any]:
+    def for_missing(self) -> dict[str, Any]:
         """How structures are learned where cells are missing: by a score made for that."""
         missing = self.table.has_missing and not any(v.is_continuous for v in self.table.variables)
         return {"missing": "node-average"} if missing else {}
@@ -258,7 +258,7 @@ def dag_of(model: Any) -> Dag | None:
 
 def _refuse_empty(table: Table, least: int, what: str) -> None:
     if table.n_rows < least:
-        raise SchemaError(f"{what} needs {several(least, 'row')} or more; there are {table.n_rows}")
+        raise SchemaError(f"{what} needs at least {several(least, 'row')}; the table has {table.n_rows}")
 
 
 # ------------------------------------------------------------------------------------------------------------ edges
@@ -269,7 +269,7 @@ def _certainty(material: Material) -> Certainty:
     _refuse_empty(sample, 2, "the bootstrap")
     n = SAMPLES if len(sample.variables) <= FEW_VARIABLES else FEWER_SAMPLES
     start = dag_of(material.model)
-    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, start=start, **material.holes)
+    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, start=start, **material.for_missing)
     gains = _gains(material)
     edges = []
     for one, other in edges_of(material.model):
@@ -429,8 +429,8 @@ def _change(material: Material, other: Table) -> Change:
         raise SchemaError(f"tables are compared under a Bayesian network, not {a(given.kind)}")
     else:
         second = second.conform(given.variables)
-    gaps = first.has_missing or second.has_missing
-    kernel: Any = None if given is None else (HiddenVariableKernel if gaps else FisherKernel)(given, seed=0)
+    incomplete = first.has_missing or second.has_missing
+    kernel: Any = None if given is None else (HiddenVariableKernel if incomplete else FisherKernel)(given, seed=0)
     how: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": material.seed}
     test = two_sample_test(first, second, kernel, **how)
     change = explain_change(first, second, given, **how)
@@ -441,4 +441,4 @@ def _change(material: Material, other: Table) -> Change:
 def check_target(names: Sequence[str], target: str | None) -> None:
     """Raise SchemaError when a target is no variable of the model."""
     if target is not None and check.text(target, "target") not in names:
-        raise SchemaError(f"no variable {target!r} to predict; there are {listed(names)}", parameter="target")
+        raise SchemaError(f"unknown target {target!r}; the variables are {listed(names)}", parameter="target")

@@ -100,8 +100,8 @@ def report(
     table : Table or data frame
         The data. States may be missing.
     model : BayesianNetwork, MarkovNetwork, DependencyNetwork or Dag, optional
-        What it is seen by; a graph is fitted to the table first. Without it a Bayesian network is learned, for which
-        numbers are cut into bins where there are columns of states too.
+        The model of the page; parameters of a graph are learned from the table first. Without it a Bayesian network is
+        learned; if some columns are categorical, continuous ones are cut into bins for it.
     path : path, optional
         Where to write the page.
     compare_with : Table or data frame, optional
@@ -111,8 +111,8 @@ def report(
     title : str
         Of the page.
     bins : int, or mapping from column to int or to cut points; optional
-        How numbers are cut where no model is given: by default into 4 where there are states too, and not at all where
-        there are numbers alone.
+        How continuous columns are cut where no model is given: by default into 4 bins if some columns are categorical,
+        and not at all otherwise.
     seed : int
         Of samples, folds and permutations: the same seed gives the same page.
     progress : callable or True, optional
@@ -169,14 +169,14 @@ def _material(
     check.integer(seed, "seed", least=0)
     original = as_data(table, "report")
     if not original.n_rows:
-        raise SchemaError("there are no rows to report on")
+        raise SchemaError("the table has no rows to report on")
     if not original.total:
-        raise SchemaError("all rows have weight 0, so there is nothing to report on")
+        raise SchemaError("all rows of the table have weight 0; a report needs some weight")
     if not original.variables:
         raise SchemaError("the table has no columns to report on")
     if model is not None:
         if bins is not None:
-            raise FishernetError("bins are for a report that learns its model; this one is given", parameter="bins")
+            raise FishernetError("bins= cannot be combined with model=; the model has its states", parameter="bins")
         fitted = _fitted(model, original)
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
     numbers = tuple(v.name for v in original.variables if v.is_continuous)
@@ -213,7 +213,8 @@ def _other(data: Any, original: Table, material: Material) -> Table:
     lacking = [v.name for v in original.variables if v.name not in later.names]
     if lacking:
         raise SchemaError(
-            f"the table to compare with lacks {several(len(lacking), 'column')}: {', '.join(lacking[:8])}"
+            f"compare_with must have the columns of the table; missing {several(len(lacking), 'column')}: "
+            f"{', '.join(lacking[:8])}"
         )
     return later.select(original.names)
 

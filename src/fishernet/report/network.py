@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PageNetwork:
-    """What the page knows of a model: names and states of its variables, and what inference needs or lacks."""
+    """What the page knows of a model: names and states of its variables, and what inference needs."""
 
     names: tuple[str, ...]
     states: tuple[tuple[str, ...], ...]

@@ -113,7 +113,7 @@ def _side(column: int, right: Sequence[int]) -> str:
 
 
 def left_out(findings: Findings, what: str) -> str:
-    """Return the sentence that stands in the place of what could not be found; nothing where nobody asked for it."""
+    """Return the sentence that stands in the place of what could not be found; nothing if it was not asked for."""
     reason = findings.left_out.get(what)
     return "" if reason is None else f'<p class="left">Left out: {text(reason, 600)}</p>'
 

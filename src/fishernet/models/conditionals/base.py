@@ -2,7 +2,7 @@
 
 A *grouped* conditional maps each configuration of the parents to a group and each group to a row of probabilities. In a
 full table the group is the configuration itself; a merged table or a tree shares rows. `contexts` says which
-configurations a group holds, as disjoint boxes, so that P(group) is a sum of marginals and nobody enumerates
+configurations a group holds, as disjoint boxes, so that P(group) is a sum of marginals without enumerating
 configurations. A linear-Gaussian conditional has no groups: its child and parents are numbers.
 """
 

@@ -84,8 +84,8 @@ class Alphabet(Value):
     Raises
     ------
     SchemaError
-        When there are no symbols, one is there twice, `unknown` is none of them, or an ambiguous letter is a symbol or
-        means what is none.
+        When there are no symbols, one appears twice, `unknown` is not one of them, or an ambiguous letter is itself a
+        symbol or stands for something that is not.
 
     Examples
     --------

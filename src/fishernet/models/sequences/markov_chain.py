@@ -316,7 +316,7 @@ class MarkovChain(WithoutVariables):
 
     def _n_steps(self, length: int | None) -> int:
         if length is None:
-            raise FishernetError("the information of strings depends on their length; say length=")
+            raise FishernetError("the information of strings depends on their length; give length=")
         return max(check.integer(length, "length", least=0, most=MOST_LENGTH) - self.order, 0)
 
     def _wanted_lengths(self, n: int, length: int | npt.ArrayLike | None) -> Integers:
@@ -326,7 +326,7 @@ class MarkovChain(WithoutVariables):
             reached_contexts(self._rows, self.start.ravel())
             return np.full(n, np.iinfo(np.int64).max)
         if length is None:
-            raise FishernetError("a chain without an end symbol draws strings of a given length; say length=")
+            raise FishernetError("a chain without an end symbol draws strings of a given length; give length=")
         asked = as_integers(length, "length")
         if asked.shape not in ((), (n,)):
             raise SchemaError(f"length must be one integer, or one for each of {n} strings, got shape {asked.shape}")
@@ -341,7 +341,7 @@ class MarkovChain(WithoutVariables):
 
     def _refuse_length(self, length: object) -> None:
         if length is not None:
-            raise FishernetError("strings of a chain with an end symbol have no given length; leave the length out")
+            raise FishernetError("a chain with an end symbol takes no length=; its strings end by themselves")
 
     def _refuse(self, number: int, cell: int) -> NoReturn:
         *context, last = map(int, np.unravel_index(cell, self.transition.shape))
