@@ -66,7 +66,7 @@ def test_refusals_are_one_sentence(asia: Path, rows: Path, tmp_path: Path) -> No
     assert "(option --target)" in refused("report", rows, "--target", "cough")
     assert "there is no directory" in refused("report", rows, "-o", tmp_path / "none" / "page.html")
     graph = saved(fn.UndirectedGraph.from_edges(ASIA.names, []), tmp_path / "graph.json")
-    assert "report needs a network" in refused("report", rows, "--model", graph)
+    assert "this is an undirected graph; a model is needed" in refused("report", rows, "--model", graph)
     told = refused("report", rows, "--model", asia, "--bins", "3")
     assert told == "--bins is for tables without a model; a model knows where to cut"
     assert "there is no row" in refused("report", written(tmp_path / "empty.csv", "a,b\n"))

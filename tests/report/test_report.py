@@ -365,7 +365,7 @@ def test_what_cannot_be_reported_on_is_refused() -> None:
         fn.report(TABLE, ASIA, target="cough")
     with pytest.raises(fn.SchemaError, match="lacks the column"):
         fn.report(TABLE.select(["smoke"]), ASIA)
-    with pytest.raises(fn.SchemaError, match="lacks 7 columns"):
+    with pytest.raises(fn.SchemaError, match="missing 7 columns"):
         fn.report(TABLE, compare_with=TABLE.select(["smoke"]))
     with pytest.raises(fn.SchemaError, match="model must be a graph, or a model that has one, not a str"):
         fn.report(TABLE, "model.json")
