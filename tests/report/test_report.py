@@ -371,7 +371,7 @@ def test_what_cannot_be_reported_on_is_refused() -> None:
         fn.report(TABLE, "model.json")
     with pytest.raises(fn.FishernetError, match="title must be a str"):
         fn.report(TABLE, ASIA, title=5)  # type: ignore[arg-type]
-    with pytest.raises(fn.FishernetError, match="this one is given"):
+    with pytest.raises(fn.FishernetError, match="cannot be combined with model="):
         fn.report(TABLE, ASIA, bins=4)
 
 
