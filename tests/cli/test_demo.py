@@ -13,7 +13,7 @@ def test_the_numbers_are_the_library_s() -> None:
     assert list(facts) == ["nursery", "letter"]
     letter = fn.datasets.load("letter", bins=4, binning="equal-width")
     for name, table in (("nursery", fn.datasets.load("nursery")), ("letter", letter)):
-        training, held_out = hold_out(table, 0.5, 0)
+        training, held_out = hold_out(table, 0.5, seed=0)
         found = fn.learn.structure(training, score="bic")
         net = fn.learn.parameters(found.dag, training)
         assert facts[name]["rows"] == 2 * facts[name]["training_rows"] == table.n_rows
@@ -26,7 +26,7 @@ def test_the_numbers_are_the_library_s() -> None:
 
 def test_the_rows_that_stand_in_are_the_library_s() -> None:
     facts = good("demo", "--json").facts["nursery"]["selection"]
-    training, held_out = hold_out(fn.datasets.load("nursery"), 0.5, 0)
+    training, held_out = hold_out(fn.datasets.load("nursery"), 0.5, seed=0)
     net = fn.learn.bayesian_network(training)
     chosen = {
         "fisher_mmd": fn.select.greedy_mmd(fn.kernels.FisherKernel(net), training, 200, seed=0),

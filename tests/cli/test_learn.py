@@ -121,7 +121,7 @@ def test_json_and_text_say_what_the_library_says(name: str, request: pytest.Fixt
     kind, (path, words) = KINDS[name], words_of(name, request)
     words += ["--seed", 3, "--holdout", 0.3]
     facts, text = facts_of(*words), good(*words).out
-    training, held_out = hold_out(fn.read_table(path), 0.3, 3)
+    training, held_out = hold_out(fn.read_table(path), 0.3, seed=3)
     graph, said = kind.find(training)
     network = kind.fit(graph, training, **kind.options)
     assert (facts["rows"], facts["training_rows"], facts["held_out_rows"], facts["seed"]) == (300, 210, 90, 3)
@@ -276,7 +276,7 @@ def test_rows_with_missing_cells_are_learned_from(holes: Path, missing: Any) -> 
     words = ("learn", holes, "--missing", missing, "-o", path)
     ended, facts = good(*words), facts_of(*words)
     rows = fn.read_table(holes)
-    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, seed=0)
     found = fn.learn.structure(training, missing=missing, seed=0)
     net = fn.learn.parameters(found.dag, training)
     assert [tuple(arc) for arc in facts["arcs"]] == list(found.dag.edges)
@@ -299,7 +299,7 @@ def test_trees_and_classifiers_are_learned_from_rows_with_missing_cells(holes: P
     path = holes.with_name("m.json")
     facts = facts_of("learn", holes, "--model", model, *target, "--missing", missing, "-o", path)
     rows = fn.read_table(holes)
-    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, seed=0)
     learn: Any = getattr(fn.learn, model.replace("-", "_"))
     dag = learn(training, *target[1:], missing=missing)
     assert [tuple(arc) for arc in facts["arcs"]] == list(dag.edges)
@@ -320,7 +320,7 @@ def test_dependency_networks_are_learned_from_rows_with_missing_cells(holes: Pat
     words = ("learn", holes, "--model", "dn", "--missing", missing, "-o", path)
     facts = facts_of(*words)
     rows = fn.read_table(holes)
-    training, held_out = fn.learn.hold_out(rows, 0.2, 0)
+    training, held_out = fn.learn.hold_out(rows, 0.2, seed=0)
     found = fn.learn.local_structure(training, missing=missing)
     assert list(facts["inputs"].values()) == [[rows.names[v] for v in of] for of in found.inputs]
     assert facts["score"] == ("bic" if missing == "em" else "node-average")

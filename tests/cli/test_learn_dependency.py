@@ -25,7 +25,7 @@ def test_json_and_text_say_what_the_library_says(csv: Path) -> None:
     words += ["--max-inputs", 1, "--smoothing", "snml"]
     facts, lines = facts_of(*words), good(*words).out.splitlines()
     table, text = fn.read_table(csv), "\n".join(lines)
-    training, held_out = hold_out(table, 0.3, 3)
+    training, held_out = hold_out(table, 0.3, seed=3)
     search = {"score": "aic", "search": "tabu", "max_inputs": 1}
     found = fn.learn.local_structure(training, **search)  # type: ignore[arg-type]
     net = fn.learn.dependency_network(training, smoothing="snml", **search)  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ def test_json_and_text_say_what_the_library_says(csv: Path) -> None:
 
 def test_entropies_are_those_of_the_training_rows(csv: Path) -> None:
     facts = facts_of("learn", csv, "--model", "dn", "--seed", 5)
-    training, _ = hold_out(fn.read_table(csv), 0.2, 5)
+    training, _ = hold_out(fn.read_table(csv), 0.2, seed=5)
     for name, inputs in facts["inputs"].items():
         own, of = training.column(name), [training.column(other) for other in inputs]
         given = entropy([own, *of]) - (entropy(of) if of else 0.0)

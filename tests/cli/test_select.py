@@ -21,7 +21,7 @@ def chosen_by(kind: str, k: int, *, n_starts: int = 1000, seed: int) -> fn.selec
         return fn.select.greedy_mmd(fn.kernels.FisherKernel(ASIA), ROWS, k, n_starts=n_starts, seed=seed)
     if kind == "chi-square":
         return fn.select.greedy_chi_square(ROWS, k, n_starts=n_starts, seed=seed)
-    return fn.select.random_subset(ROWS, k, seed)
+    return fn.select.random_subset(ROWS, k, seed=seed)
 
 
 def cells_of(path: Path) -> list[list[str]]:
@@ -196,7 +196,7 @@ def test_rows_with_missing_cells_are_chosen_from_by_what_is_known(asia: Path, tm
     assert all(line[1:-1] == in_file[int(line[0]) + 1] for line in lines)
     assert any("" in line for line in lines)
     assert facts_of(*words)["distance"] == pytest.approx(found.distance, rel=1e-9)
-    drawn = fn.select.random_subset(holes, 9, 4)
+    drawn = fn.select.random_subset(holes, 9, seed=4)
     assert facts_of(*words, "--by", "random")["indices"] == drawn.indices.tolist()
     by_columns = fn.select.greedy_chi_square(holes, 9, seed=4)
     assert facts_of(*words, "--by", "chi-square")["indices"] == by_columns.indices.tolist()

@@ -19,9 +19,9 @@ def test_the_parts_are_the_whole(table: fn.Table, share: float, seed: int) -> No
     size = math.floor(share * total + 0.5)
     if size == total:
         with pytest.raises(fn.FishernetError, match="no rows to learn from"):
-            hold_out(table, share, seed)
+            hold_out(table, share, seed=seed)
         return
-    training, held_out = hold_out(table, share, seed)
+    training, held_out = hold_out(table, share, seed=seed)
     assert (training.total, held_out.total) == (total - size, size)
     every = [expanded(part) for part in (training, held_out)]
     assert sorted(every[0] + every[1]) == sorted(expanded(table))
@@ -41,7 +41,7 @@ def test_each_row_is_held_out_equally_often() -> None:
     table = fn.Table.from_codes(np.arange(5)[:, None], weights=weights)
     taken = np.zeros(5)
     for seed in range(2000):
-        part = hold_out(table, 0.4, seed)[1]
+        part = hold_out(table, 0.4, seed=seed)[1]
         assert part.weights is not None
         taken += part.weights
     means = taken / 2000
@@ -51,21 +51,21 @@ def test_each_row_is_held_out_equally_often() -> None:
 
 def test_without_weights_the_split_is_the_table_s() -> None:
     table = random_table(1, 40, [3, 2])
-    training, held_out = hold_out(table, 0.25, 9)
+    training, held_out = hold_out(table, 0.25, seed=9)
     assert (held_out, training) == table.split(0.25, 9)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, math.nan])
 def test_a_share_out_of_range_is_refused(share: float) -> None:
     with pytest.raises(fn.FishernetError, match="from 0 to below 1"):
-        hold_out(random_table(1, 40, [3, 2]), share, 0)
+        hold_out(random_table(1, 40, [3, 2]), share, seed=0)
 
 
 def test_more_rows_than_can_be_drawn_are_refused() -> None:
     table = fn.Table.from_codes([[0], [1]], weights=[10**9, 10**9])
     with pytest.raises(fn.FishernetError, match=r"hold out none \(0\)"):
-        hold_out(table, 0.2, 0)
-    assert hold_out(table, 0.0, 0)[0] == table
+        hold_out(table, 0.2, seed=0)
+    assert hold_out(table, 0.0, seed=0)[0] == table
 
 
 @given(table=tables(most_variables=4), seed=st.integers(0, 100))

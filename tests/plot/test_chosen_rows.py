@@ -39,7 +39,7 @@ def test_chosen_rows_and_criticisms_are_marked_and_numbered() -> None:
     assert len(points_of(ax, "criticism (3)")) == 3
     numbers = ", ".join(text.get_text() for text in ax.texts).split(", ")
     assert sorted(numbers) == sorted([*map(str, range(8)), "c0", "c1", "c2"])
-    assert len(drawn(fn.select.random_subset(TABLE, 41, 1), kernel=K).texts) == 0
+    assert len(drawn(fn.select.random_subset(TABLE, 41, seed=1), kernel=K).texts) == 0
 
 
 def test_equal_rows_stand_together_and_one_mark_grows() -> None:
@@ -120,7 +120,7 @@ def test_hostile_labels_are_text() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(SchemaError, match="chosen without a kernel"):
-        drawn(fn.select.random_subset(TABLE, 3, 1))
+        drawn(fn.select.random_subset(TABLE, 3, seed=1))
     with pytest.raises(SchemaError, match="no column 'smoek'"):
         drawn(colour="smoek")
     with pytest.raises(FishernetError, match="n_rows must be"):

@@ -63,7 +63,7 @@ def _facts_of(read: Callable[[], Table]) -> Facts:
     watch = Stopwatch()
     with watch.time("load"):
         table = read()
-        training, held_out = hold_out(table, SHARE, SEED)
+        training, held_out = hold_out(table, SHARE, seed=SEED)
     with watch.time("learn"):
         found = structure(training)
     with watch.time("fit"):

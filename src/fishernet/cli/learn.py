@@ -239,6 +239,6 @@ def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:
 def _divided(rows: Table, holdout: float, seed: int) -> tuple[Table, Table]:
     """Return the rows to learn from, and those held out, of which there are none on a cluster."""
     if opening().scheduler is None:
-        return hold_out(rows, holdout, seed)
+        return hold_out(rows, holdout, seed=seed)
     none = [np.zeros(0, float if column.is_continuous else column.dtype) for column in rows.variables]
     return rows, Table.adopt(rows.variables, none, n_rows=0)

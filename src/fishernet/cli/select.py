@@ -50,7 +50,7 @@ BY: dict[str, Callable[..., Selection]] = {
     "protodash": lambda kernel, table, k, **how: protodash(kernel(), table, k, **options_of(how, "tolerance")),
     "kernel-thinning": lambda kernel, table, k, **how: kernel_thinning(kernel(), table, k, **options_of(how, "seed")),
     "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **options_of(how, "n_starts", "seed")),
-    "random": lambda _, table, k, seed, **__: random_subset(table, k, seed),
+    "random": lambda _, table, k, seed, **__: random_subset(table, k, seed=seed),
 }
 ROW_BY_ROW = ("mmd-critic", "protodash")  # which know when they are near enough
 WITHOUT_STARTS = (*ROW_BY_ROW, "kernel-thinning")

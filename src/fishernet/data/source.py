@@ -123,7 +123,7 @@ def as_source(data: Any) -> Source:
     )
 
 
-def categorical_source(data: Any, purpose: str = "what is learned from counts", remedy: str = "") -> Source:
+def categorical_source(data: Any, *, purpose: str = "what is learned from counts", remedy: str = "") -> Source:
     """Return a source whose variables are all categorical; raise SchemaError, naming the others, when some are not."""
     source = as_source(data)
     require_categorical(source.variables, purpose, remedy)

@@ -208,12 +208,12 @@ def knn_test(
     *,
     k: int = 5,
     permutations: int | npt.ArrayLike = 200,
-    seed: Seed = None,
     scheme: SchemeName | None = None,
     k_perm: int = 5,
     skip_below: float | None = None,
     stop_early: bool = False,
     alpha: float = 0.05,
+    seed: Seed = None,
     progress: Progress | None = None,
 ) -> PermutationResult:
     """Test whether x and y are independent, given z where there is one, by permuting the rows of y.
@@ -227,7 +227,6 @@ def knn_test(
         As for `knn_mutual_information`; discrete columns are refused.
     permutations : int or (T, n) array of integers
         How many, or row orders: row i is given ``y[order[i]]``. Without z an order must hold every row once.
-    seed : None, int or numpy.random.Generator
     scheme : {"local", "simple"}, optional
         "local": a row takes the y of one of the rows nearest to it in z [1]_. "simple": all rows are permuted [2]_.
         Default: "local" where there is a z, "simple" without. With a z the simple scheme is no test of the level that
@@ -245,6 +244,7 @@ def knn_test(
         those made is on the same side. Leave it off for exact p-values.
     alpha : float
         The level at which somebody will decide; it matters for `skip_below` and `stop_early` alone.
+    seed : None, int or numpy.random.Generator
     progress : callable or True, optional
         True for a bar, or ``progress(what, done, total)``, in permutations.
 

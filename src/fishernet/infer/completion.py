@@ -109,7 +109,7 @@ def require_possible(log_prob: Array) -> None:
         )
 
 
-def impute(net: Any, table: Any, *, how: How = "most_probable", seed: Seed = None, max_table: int = MAX_TABLE) -> Table:
+def impute(net: Any, table: Any, *, how: How = "most_probable", max_table: int = MAX_TABLE, seed: Seed = None) -> Table:
     """Return a table whose missing cells are filled in; what is known stays.
 
     Parameters
@@ -122,10 +122,10 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", seed: Seed = Non
         The states that are most probable together given what the row knows, or a draw of them from their joint
         distribution: with draws, shares and dependences in the filled table are those of the network, and several draws
         (multiple imputation) show how much the missing cells leave open.
-    seed : None, int or numpy.random.Generator
-        For draws.
     max_table : int
         How many cells (8 bytes each) the tables for one row may have.
+    seed : None, int or numpy.random.Generator
+        For draws.
 
     Returns
     -------

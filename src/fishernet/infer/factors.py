@@ -202,8 +202,8 @@ def group_probabilities(
     *,
     method: GroupMethodName = "auto",
     n_samples: int = 1_000_000,
-    seed: Seed = None,
     max_table: int = MAX_TABLE,
+    seed: Seed = None,
 ) -> list[Array]:
     """Return the probability of every group of every conditional.
 
@@ -215,10 +215,10 @@ def group_probabilities(
         exact plan (also a mixture of trees and eliminations) while its tables fit, and samples otherwise.
     n_samples : int
         Rows to sample, where that is done.
-    seed : None, int or numpy.random.Generator
-        For the sampling.
     max_table : int
         How many cells (8 bytes each) the tables of an exact plan held at once may have.
+    seed : None, int or numpy.random.Generator
+        For the sampling.
 
     Returns
     -------

@@ -476,8 +476,8 @@ def sample(
     *,
     given: Given = None,
     likelihood: Likelihood = None,
-    seed: Seed = None,
     max_table: int = MAX_TABLE,
+    seed: Seed = None,
 ) -> Table:
     """Draw independent rows given what is known, by a junction tree: no row is rejected, however rare the evidence.
 
@@ -488,9 +488,9 @@ def sample(
         How many rows.
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
-    seed : None, int or numpy.random.Generator
     max_table : int
         How many cells (8 bytes each) the tables held at once may have.
+    seed : None, int or numpy.random.Generator
 
     Returns
     -------

@@ -250,7 +250,7 @@ def _summary(
 MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
 
 
-def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Table]:
+def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table, Table]:
     """Divide a table at random in rows to learn from and rows held out.
 
     Parameters

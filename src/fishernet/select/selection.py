@@ -184,7 +184,7 @@ def _indicators(rows: Table) -> npt.NDArray[np.float32]:
     return np.concatenate([*blocks, np.zeros((rows.n_rows, 0), dtype=bool)], axis=1).astype(np.float32)
 
 
-def random_subset(table: Data, k: int, seed: Seed = None) -> Selection:
+def random_subset(table: Data, k: int, *, seed: Seed = None) -> Selection:
     """Choose rows at random, each at most once.
 
     Parameters
