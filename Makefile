@@ -4,7 +4,8 @@
 # make fuzz    hostile files and calls for 20 seconds; FUZZ="--seconds 3600 --seed 2" for others
 # make lint    formatting, style and types; one definition of everything in the core
 # make docs    the site, in build/docs/html: gallery, pages and links; make docs-quick: without the gallery's pictures
-# make bench   side by side with other libraries, in an environment of their own; BENCH="--full streams" for more rows
+# make bench   side by side with other libraries, in an environment of their own; BENCH="--full streams" for more rows,
+#              BENCH="--against REV TOPIC" for ours alone, in turns with an earlier revision
 #
 # Nothing is needed but Python 3.11 (or later), make and a C++20 compiler; everything else is put in .venv.
 
@@ -49,7 +50,7 @@ docs-quick: $(VENV)/.installed-docs
 	$(BIN)/python docs/_ext/site_links.py build/docs/quick
 
 bench: $(VENV)/.installed
-	$(BIN)/python -m benchmarks.environment
+	$(if $(findstring --against,$(BENCH)),,$(BIN)/python -m benchmarks.environment)
 	$(BIN)/python -m benchmarks.run $(BENCH)
 
 clean:

@@ -21,7 +21,7 @@ from typing import Any
 import fishernet as fn
 from benchmarks.calls import status
 from benchmarks.environment import ROOT
-from benchmarks.report import machine
+from benchmarks.report import machine, today, versions
 from benchmarks.topics.streams import alarm_files
 
 FOLDER = ROOT / "docs" / "figures"
@@ -102,7 +102,8 @@ def main() -> None:
         results.append(json.loads(done.stdout))
         print(done.stdout, end="", flush=True)
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "rows.json").write_text(json.dumps(machine() | {"results": results}, indent=1) + "\n")
+    head = {"date": today()} | machine() | {"versions": versions()}
+    (FOLDER / "rows.json").write_text(json.dumps(head | {"results": results}, indent=1) + "\n")
     draw(results, FOLDER / "rows.svg")
 
 

@@ -57,11 +57,12 @@ class Target:
     met: Callable[[float], bool]
     show: Callable[[float], str]
 
-    def outcome(self, runs: Sequence[Run]) -> str:
-        """Return the wish and what became of it."""
+    def judged(self, runs: Sequence[Run]) -> tuple[str, str, bool]:
+        """Return the wish, what came out, and whether it was met; without anything to compare with it is."""
         value = self.value(runs)
-        got = "nothing to compare with" if math.isnan(value) else self.show(value)
-        return f"{self.wish}: {got if math.isnan(value) or self.met(value) else f'**{got}, missed**'}"
+        if math.isnan(value):
+            return self.wish, "nothing to compare with", True
+        return self.wish, self.show(value), bool(self.met(value))
 
 
 @dataclass(frozen=True)

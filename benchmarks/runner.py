@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -155,23 +155,27 @@ def from_r(written: Path, data: Data) -> Result:
     return {"handing": 0.0, "extra_bytes": None, "bits": "", "note": ""} | result
 
 
-def against(topic: ModuleType, place: int, data: Data, settings: Settings, other: Path) -> Iterator[tuple[str, float]]:
-    """Run our calls of a race in turns, here and in another tree; yield what came out, and the ratio at its lowest."""
+def against(
+    topic: ModuleType, place: int, data: Data, settings: Settings, other: Path, only: Collection[str] = ()
+) -> Iterator[tuple[str, str, float]]:
+    """Run our calls of a race, or only some, in turns here and in another tree; yield who, a text, the lowest ratio."""
     job = settings.folder / "job"
     job.write_bytes(pickle.dumps((data, 0, 0.0)))
     for label in (label for label in topic.RACES[place].calls if HELD not in label):
         for threads in CONTENDERS[OURS].threads:
             command = [sys.executable, "-m", "benchmarks.worker", topic.__name__, f"{place} {label}", str(job), "-"]
             title = Run(label, threads, None).title
+            if only and title not in only:
+                continue
             try:
                 now, before = in_turns([*command, "--turns"], threads, other, settings)
             except RuntimeError as error:
-                yield f"{title}: {error}", math.nan
+                yield title, str(error), math.nan
                 continue
             ratio = median(a / b for a, b in zip(now, before, strict=True))
             best = min(now) / min(before)
             text = f"best of each {best:.3f} x; now {duration(median(now))}, before {duration(median(before))}"
-            yield f"{title}: {ratio:.3f} x ({text})", min(ratio, best)
+            yield title, f"{ratio:.3f} x ({text})", min(ratio, best)
 
 
 def in_turns(command: Sequence[str], threads: int, other: Path, settings: Settings) -> tuple[list[float], list[float]]:

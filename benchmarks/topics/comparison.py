@@ -21,7 +21,7 @@ from benchmarks.race import Race, Told, Verdict, below, calls_of, difference, fa
 from benchmarks.sources import alarm_rows, bayesian_network, codes_of, data_of, fitted, network_of, spaced, with_graph
 
 TITLE = "Comparing two tables"
-NUMPY = f"{OURS} (NumPy on its matrix)"
+NUMPY = "plain NumPy (on the matrix)"
 SCALED = 19  # splits that NumPy makes
 STANDARD_ERRORS = 5
 MOVED = 0.3  # how far the table of the changed variable is moved to the uniform distribution

@@ -35,9 +35,8 @@ def ended(_: Told) -> Verdict:
 
 
 RACES = (
-    Race(files, importing("fishernet"), ended, title="import fishernet", targets=[below(0.4)]),
+    Race(files, importing("fishernet"), ended, same("import", "pyAgrum", "pgmpy"), [below(0.4)], "import fishernet"),
     Race(files, importing("fishernet.cli.main"), ended, title="import fishernet.cli.main"),
-    Race(files, {}, ended, same("import", "pyAgrum", "pgmpy"), title="import of a peer"),
     Race(files, command("--version"), ended, title="fishernet --version"),
     Race(files, command("--help"), ended, title="fishernet --help"),
     Race(files, command("query", "{net}", "lung", "--given", "smoke=yes"), ended, title="fishernet query"),
