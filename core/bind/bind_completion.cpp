@@ -21,15 +21,15 @@ using Weights = std::optional<In<double>>;
 // The rows of a table with missing cells, under a model's factors. What it looks at is kept alive by it.
 struct IncompleteRows {
     IncompleteRows(nb::object table, nb::object with, const Columns& of, const FactorModel& by,
-                   std::unique_ptr<Gaps> found, std::unique_ptr<Completion> answers)
+                   std::unique_ptr<MissingComponents> found, std::unique_ptr<Completion> answers)
         : columns_kept(std::move(table)), factors_kept(std::move(with)), columns(&of), model(&by),
-          gaps(std::move(found)), completion(std::move(answers)) {}
+          components(std::move(found)), completion(std::move(answers)) {}
 
     nb::object columns_kept;
     nb::object factors_kept;
     const Columns* columns;
     const FactorModel* model;
-    std::unique_ptr<Gaps> gaps;
+    std::unique_ptr<MissingComponents> components;
     std::unique_ptr<Completion> completion;
     std::optional<Completed> completed = {};
 };
@@ -55,15 +55,15 @@ void make(BoundCompletion* self, nb::object columns_kept, nb::object factors_kep
     factors.used = true;
     std::vector<Scope> scopes;
     for (const auto& factor : factors.model.factors) scopes.push_back(factor.scope);
-    std::unique_ptr<Gaps> gaps;
+    std::unique_ptr<MissingComponents> components;
     std::unique_ptr<Completion> completion;
     {
         const nb::gil_scoped_release release;
-        gaps = std::make_unique<Gaps>(columns, std::move(scopes), needed, target, check_signals);
-        completion = std::make_unique<Completion>(*gaps, factors.model, most, check_signals);
+        components = std::make_unique<MissingComponents>(columns, std::move(scopes), needed, target, check_signals);
+        completion = std::make_unique<Completion>(*components, factors.model, most, check_signals);
     }
     new (self) BoundCompletion(std::move(columns_kept), std::move(factors_kept), columns, factors.model,
-                               std::move(gaps), std::move(completion));
+                               std::move(components), std::move(completion));
 }
 
 const Completion& checked(const IncompleteRows& self) {
@@ -104,7 +104,7 @@ Out<double> log_prob(BoundCompletion& bound) {
     {
         const nb::gil_scoped_release release;
         const auto sums = completion.log_sums(check_signals);
-        out = log_probabilities(*self.columns, *self.model, *self.gaps, sums, check_signals);
+        out = log_probabilities(*self.columns, *self.model, *self.components, sums, check_signals);
     }
     return to_python(std::move(out));
 }
@@ -137,7 +137,7 @@ nb::list known_counts(BoundCompletion& bound, const Weights& weights) {
     return tables_of(*self.model, std::move(tables.values));
 }
 
-// Expected counts of what rows lack, a flat table a factor, and the log-probability of each row.
+// Expected counts of the missing cells, a flat table a factor, and the log-probability of each row.
 nb::tuple expected(BoundCompletion& bound, const Weights& weights) {
     const Turn turn(bound);
     IncompleteRows& self = *turn;
@@ -147,9 +147,9 @@ nb::tuple expected(BoundCompletion& bound, const Weights& weights) {
     std::vector<double> logs;
     {
         const nb::gil_scoped_release release;
-        const auto asked = question_weights(*self.gaps, of);
+        const auto asked = question_weights(*self.components, of);
         const auto sums = completion.add_expected(asked, tables.pointers, check_signals);
-        logs = log_probabilities(*self.columns, *self.model, *self.gaps, sums, check_signals);
+        logs = log_probabilities(*self.columns, *self.model, *self.components, sums, check_signals);
     }
     return nb::make_tuple(tables_of(*self.model, std::move(tables.values)), to_python(std::move(logs)));
 }
@@ -171,7 +171,7 @@ nb::tuple indicators(BoundCompletion& bound) {
                           to_python(std::move(found.probabilities)));
 }
 
-// The probability of each state of a variable that all rows lack, (rows, states), and the log-probability of each row.
+// The probability of each state of a variable that is missing in all rows, (rows, states), and the log-probability of each row.
 nb::tuple target_answers_of(BoundCompletion& bound, std::int32_t target) {
     const Turn turn(bound);
     IncompleteRows& self = *turn;
@@ -187,7 +187,7 @@ nb::tuple target_answers_of(BoundCompletion& bound, std::int32_t target) {
     return nb::make_tuple(to_python(std::move(found.probabilities), r), to_python(std::move(found.log_probabilities)));
 }
 
-// The columns of the table, to be filled where a row lacks a cell.
+// The columns of the table, whose missing cells are to be filled.
 nb::list copied_columns(const IncompleteRows& self, std::vector<Output>& outputs) {
     outputs.resize(self.model->size());
     nb::list columns = new_columns(self.model->cardinalities, self.columns->n_rows, outputs);
@@ -199,7 +199,7 @@ nb::list copied_columns(const IncompleteRows& self, std::vector<Output>& outputs
     return columns;
 }
 
-// The columns with the most probable states of what each row lacks; a cell of an impossible row still lacks.
+// The columns with the most probable states in the missing cells; those of an impossible row stay missing.
 nb::list most_probable(BoundCompletion& bound) {
     const Turn turn(bound);
     IncompleteRows& self = *turn;
@@ -209,8 +209,8 @@ nb::list most_probable(BoundCompletion& bound) {
     const nb::gil_scoped_release release;
     const auto best = completion.most_probable(check_signals);
     for (std::int64_t row = 0; row < self.columns->n_rows; ++row) {
-        for (const auto q : self.gaps->questions_of(row)) {
-            const auto& members = self.gaps->gap_of(q).members;
+        for (const auto q : self.components->questions_of(row)) {
+            const auto& members = self.components->component_of(q).members;
             for (std::size_t m = 0; m < best[q].size(); ++m) {
                 put_code(outputs[static_cast<std::size_t>(members[m])], row, static_cast<std::uint32_t>(best[q][m]));
             }
@@ -219,7 +219,7 @@ nb::list most_probable(BoundCompletion& bound) {
     return columns;
 }
 
-// The columns with drawn states of what each row lacks; none when a row is impossible.
+// The columns with drawn states in the missing cells; none when a row is impossible.
 nb::list draw(BoundCompletion& bound, std::uint64_t key) {
     const Turn turn(bound);
     IncompleteRows& self = *turn;
@@ -265,7 +265,7 @@ nb::list set_counts(BoundCompletion& bound, const std::vector<Scope>& sets, cons
         const nb::gil_scoped_release release;
         run_tasks(static_cast<std::int64_t>(sets.size()), [&](std::int64_t s) {
             const auto at = static_cast<std::size_t>(s);
-            found[at] = expected_counts(*self.columns, *self.gaps, *self.completed, of, sets[at], most_dense);
+            found[at] = expected_counts(*self.columns, *self.components, *self.completed, of, sets[at], most_dense);
         }, check_signals);
     }
     nb::list out;
@@ -277,6 +277,11 @@ nb::list set_counts(BoundCompletion& bound, const std::vector<Scope>& sets, cons
         out.append(nb::make_tuple(which, to_python(std::move(found[s].counts))));
     }
     return out;
+}
+
+double cells_held(BoundCompletion& bound) {
+    const Turn turn(bound);
+    return turn->completion->cells_held();
 }
 
 }  // namespace
@@ -295,9 +300,7 @@ void bind_completion(nb::module_& m) {
         .def("draw", &draw, nb::arg("key"))
         .def("complete", &complete, nb::arg("most"), nb::arg("key"))
         .def("set_counts", &set_counts, nb::arg("sets"), nb::arg("weights").noconvert().none(), nb::arg("most_dense"))
-        .def_prop_ro("cells_held", [](BoundCompletion& bound) { const Turn turn(bound); return turn->completion->cells_held(); })
-        .def_prop_ro("n_gaps", [](BoundCompletion& bound) { const Turn turn(bound); return turn->gaps->gaps().size(); })
-        .def_prop_ro("n_questions", [](BoundCompletion& bound) { const Turn turn(bound); return turn->gaps->n_questions(); });
+        .def_prop_ro("cells_held", &cells_held);
 }
 
 }  // namespace fishernet::bind

@@ -159,7 +159,7 @@ std::pair<Out<double>, Out2<double>> set_terms(BoundSums& self, const In<std::in
     return {to_python(std::move(joint)), to_python(std::move(marginals), children.size(), sets.size())};
 }
 
-// The node-average scores of families over rows that may lack cells.
+// The node-average scores of families over rows with missing cells.
 Out<double> node_average(const BoundColumns& table, double total, double price, double unit,
                          const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                          const In<std::int32_t>& parents) {

@@ -11,7 +11,7 @@ namespace fishernet {
 namespace {
 
 constexpr std::int64_t at_once = 2048;  // rows
-constexpr std::uint64_t lacking = ~std::uint64_t{0};
+constexpr std::uint64_t missing = ~std::uint64_t{0};
 
 struct Workspace {
     std::vector<std::uint32_t> ids;
@@ -21,11 +21,11 @@ struct Workspace {
     std::vector<std::pair<std::uint64_t, std::int64_t>> pairs;
 };
 
-// ids[i] = ids[i] * r + code, or lacking.
+// ids[i] = ids[i] * r + code, or missing.
 template <class Code>
 void extend(std::uint64_t* ids, const void* codes, std::int64_t n, std::uint64_t r) {
     const auto* of = static_cast<const Code*>(codes);
-    for (std::int64_t i = 0; i < n; ++i) ids[i] = ids[i] == lacking || of[i] >= r ? lacking : ids[i] * r + of[i];
+    for (std::int64_t i = 0; i < n; ++i) ids[i] = ids[i] == missing || of[i] >= r ? missing : ids[i] * r + of[i];
 }
 
 void extend(std::uint64_t* ids, const Column& column, std::int64_t first, std::int64_t n) {
@@ -49,7 +49,7 @@ void visit(const Columns& table, const Family& family, Workspace& work, Found fo
         std::fill_n(work.cells.begin(), n, 0);
         for (const auto* column : family) extend(work.cells.data(), *column, first, n);
         for (std::int64_t i = 0; i < n; ++i) {
-            if (work.cells[static_cast<std::size_t>(i)] != lacking) {
+            if (work.cells[static_cast<std::size_t>(i)] != missing) {
                 found(work.cells[static_cast<std::size_t>(i)], table.weights == nullptr ? 1 : table.weights[first + i]);
             }
         }

@@ -1,4 +1,4 @@
-// Scores of families over rows that lack cells: each on the rows that are complete in it.
+// Scores of families over rows with missing cells: each on the rows that are complete in it.
 #pragma once
 
 #include <cstdint>

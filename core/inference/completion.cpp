@@ -12,7 +12,7 @@ namespace fishernet {
 namespace {
 
 constexpr double no_sum = -std::numeric_limits<double>::infinity();
-constexpr std::int64_t most_enumerated = 256;  // cells of a gap, beyond which a tree costs less
+constexpr std::int64_t most_enumerated = 256;  // cells of a component, beyond which a tree costs less
 constexpr std::int64_t at_once = 64;           // questions that one task answers
 constexpr std::int64_t in_a_wave = 4096;       // questions whose answers are held at once
 constexpr double least = 1e-290;               // products below it have lost digits
@@ -50,21 +50,24 @@ std::uint64_t mixed(std::uint64_t key, std::uint64_t question) {
     return z ^ (z >> 31);
 }
 
-void put_states(const Gap& gap, std::span<const std::int32_t> states, std::int64_t row,
+void put_states(const MissingComponent& component, std::span<const std::int32_t> states, std::int64_t row,
                 std::span<const Output> columns) {
-    for (std::size_t m = 0; m < gap.members.size(); ++m) {
-        put_code(columns[static_cast<std::size_t>(gap.members[m])], row, static_cast<std::uint32_t>(states[m]));
+    for (std::size_t m = 0; m < component.members.size(); ++m) {
+        put_code(columns[static_cast<std::size_t>(component.members[m])], row, static_cast<std::uint32_t>(states[m]));
     }
 }
 
 }  // namespace
 
-Completion::Completion(const Gaps& gaps, const FactorModel& model, double most, StopCheck check)
-    : gaps_(gaps), cardinalities_(model.cardinalities), layouts_(gaps.gaps().size()), model_(&model) {
+Completion::Completion(const MissingComponents& components, const FactorModel& model, double most, StopCheck check)
+    : components_(components),
+      cardinalities_(model.cardinalities),
+      layouts_(components.components().size()),
+      model_(&model) {
     std::atomic<double> too_large{0};
     run_tasks(static_cast<std::int64_t>(layouts_.size()), [&](std::int64_t g) {
         auto& layout = layouts_[static_cast<std::size_t>(g)];
-        layout = lay_out(gaps.gaps()[static_cast<std::size_t>(g)], model, most);
+        layout = lay_out(components.components()[static_cast<std::size_t>(g)], model, most);
         const double held = cells_held_by(layout);
         if (held <= most && (!layout.tree || layout.tree->marginals->complete())) return;
         double known = too_large;
@@ -73,28 +76,28 @@ Completion::Completion(const Gaps& gaps, const FactorModel& model, double most, 
     too_large_ = too_large;
 }
 
-Completion::Layout Completion::lay_out(const Gap& gap, const FactorModel& model, double most) const {
+Completion::Layout Completion::lay_out(const MissingComponent& component, const FactorModel& model, double most) const {
     Layout layout;
-    for (const auto f : gap.factors) {
-        layout.slices.push_back(slice_of(gap, f, model.factors[static_cast<std::size_t>(f)]));
+    for (const auto f : component.factors) {
+        layout.slices.push_back(slice_of(component, f, model.factors[static_cast<std::size_t>(f)]));
         layout.slices.back().first = layout.size;
         layout.size += layout.slices.back().offsets.size();
     }
-    if (cells_of(gap) <= most_enumerated) {
-        layout.cells = static_cast<std::int64_t>(cells_of(gap));
-        layout.places = places_of(gap, layout.cells);
+    if (cells_of(component) <= most_enumerated) {
+        layout.cells = static_cast<std::int64_t>(cells_of(component));
+        layout.places = places_of(component, layout.cells);
     } else {
-        layout.tree = tree_of(gap, model, most);
+        layout.tree = tree_of(component, model, most);
     }
     return layout;
 }
 
-Slice Completion::slice_of(const Gap& gap, std::int32_t number, const Factor& factor) const {
+Slice Completion::slice_of(const MissingComponent& component, std::int32_t number, const Factor& factor) const {
     Slice slice{number, {0}, {}, 0};
     for (std::size_t axis = 0; axis < factor.scope.size(); ++axis) {
         const auto v = factor.scope[axis];
-        if (!std::binary_search(gap.members.begin(), gap.members.end(), v)) {
-            slice.border.emplace_back(static_cast<std::int32_t>(place_in(gap.border, v)), factor.strides[axis]);
+        if (!std::binary_search(component.members.begin(), component.members.end(), v)) {
+            slice.border.emplace_back(static_cast<std::int32_t>(place_in(component.border, v)), factor.strides[axis]);
             continue;
         }
         std::vector<std::int64_t> finer;
@@ -108,49 +111,51 @@ Slice Completion::slice_of(const Gap& gap, std::int32_t number, const Factor& fa
     return slice;
 }
 
-// A model of the gap alone: its factors are potentials over its members and its border, which is observed.
-std::unique_ptr<Completion::Tree> Completion::tree_of(const Gap& gap, const FactorModel& model, double most) const {
-    Scope variables = gap.members;
-    variables.insert(variables.end(), gap.border.begin(), gap.border.end());
+// A model of the component alone: its factors are potentials over its members and its border, which is observed.
+std::unique_ptr<Completion::Tree> Completion::tree_of(const MissingComponent& component, const FactorModel& model,
+                                                      double most) const {
+    Scope variables = component.members;
+    variables.insert(variables.end(), component.border.begin(), component.border.end());
     std::vector<std::int64_t> sizes;
     for (const auto v : variables) sizes.push_back(cardinalities_[static_cast<std::size_t>(v)]);
     std::unique_ptr<Tree> tree(new Tree{variables, FactorModel(std::move(sizes)), nullptr});
-    const auto n_members = gap.members.size();
+    const auto n_members = component.members.size();
     std::vector<Scope> targets;
-    for (const auto f : gap.factors) {
+    for (const auto f : component.factors) {
         const auto& factor = model.factors[static_cast<std::size_t>(f)];
         Scope scope;
         auto& target = targets.emplace_back();
         for (const auto v : factor.scope) {
-            const auto at = place_in(gap.members, v);
-            const bool member = at < n_members && gap.members[at] == v;
-            scope.push_back(static_cast<std::int32_t>(member ? at : n_members + place_in(gap.border, v)));
+            const auto at = place_in(component.members, v);
+            const bool member = at < n_members && component.members[at] == v;
+            scope.push_back(static_cast<std::int32_t>(member ? at : n_members + place_in(component.border, v)));
             if (member) target.push_back(scope.back());
         }
         tree->model.adopt(factor, std::move(scope));
     }
-    tree->marginals = std::make_unique<Inference>(tree->model, border_of(*tree, gap), Scope{}, std::move(targets), false, most);
+    tree->marginals =
+        std::make_unique<Inference>(tree->model, border_of(*tree, component), Scope{}, std::move(targets), false, most);
     return tree;
 }
 
-double Completion::cells_of(const Gap& gap) const {
+double Completion::cells_of(const MissingComponent& component) const {
     double cells = 1;
-    for (const auto v : gap.members) cells *= static_cast<double>(cardinalities_[static_cast<std::size_t>(v)]);
+    for (const auto v : component.members) cells *= static_cast<double>(cardinalities_[static_cast<std::size_t>(v)]);
     return cells;
 }
 
-// Of every slice and cell of a gap's members: the cell of the slice.
-std::vector<std::uint16_t> Completion::places_of(const Gap& gap, std::int64_t cells) const {
+// Of every slice and cell of a component's members: the cell of the slice.
+std::vector<std::uint16_t> Completion::places_of(const MissingComponent& component, std::int64_t cells) const {
     std::vector<std::uint16_t> places;
-    for (const auto f : gap.factors) {
+    for (const auto f : component.factors) {
         std::vector<std::pair<std::size_t, std::int64_t>> axes;  // of the slice: member, cardinality
         for (const auto v : model_->factors[static_cast<std::size_t>(f)].scope) {
-            const auto at = place_in(gap.members, v);
-            if (at == gap.members.size() || gap.members[at] != v) continue;
+            const auto at = place_in(component.members, v);
+            if (at == component.members.size() || component.members[at] != v) continue;
             axes.emplace_back(at, cardinalities_[static_cast<std::size_t>(v)]);
         }
         for (std::int64_t cell = 0; cell < cells; ++cell) {
-            const auto states = states_of(gap, cell);
+            const auto states = states_of(component, cell);
             std::int64_t place = 0;
             for (const auto& [member, r] : axes) place = place * r + states[member];
             places.push_back(static_cast<std::uint16_t>(place));
@@ -173,33 +178,34 @@ void Completion::take(const FactorModel& model) {
     model_ = &model;
     for (std::size_t g = 0; g < layouts_.size(); ++g) {
         if (!layouts_[g].tree) continue;
-        const auto& factors = gaps_.gaps()[g].factors;
+        const auto& factors = components_.components()[g].factors;
         for (std::size_t i = 0; i < factors.size(); ++i) {
             layouts_[g].tree->model.revalue(i, model.factors[static_cast<std::size_t>(factors[i])]);
         }
     }
 }
 
-// The states of a gap's members in one of the cells that they have together, the last fastest.
-std::vector<std::int32_t> Completion::states_of(const Gap& gap, std::int64_t cell) const {
-    std::vector<std::int32_t> states(gap.members.size());
-    for (std::size_t i = gap.members.size(); i-- > 0;) {
-        const auto r = cardinalities_[static_cast<std::size_t>(gap.members[i])];
+// The states of a component's members in one of the cells that they have together, the last fastest.
+std::vector<std::int32_t> Completion::states_of(const MissingComponent& component, std::int64_t cell) const {
+    std::vector<std::int32_t> states(component.members.size());
+    for (std::size_t i = component.members.size(); i-- > 0;) {
+        const auto r = cardinalities_[static_cast<std::size_t>(component.members[i])];
         states[i] = static_cast<std::int32_t>(cell % r);
         cell /= r;
     }
     return states;
 }
 
-// The joint of an enumerated gap, up to a constant, in `work.joint`; returns the logarithm of the sum, -inf: impossible.
+// The joint of an enumerated component, up to a constant, in `work.joint`; returns the logarithm of its sum, -inf if it is
+// impossible.
 double Completion::sum(std::size_t question, Work& work) const {
-    const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(question))];
+    const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(question))];
     return sum(question, layout.places, layout.cells, work);
 }
 
 double Completion::sum(std::size_t question, std::span<const std::uint16_t> all, std::int64_t cells, Work& work) const {
-    const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(question))];
-    const auto border = gaps_.border_of(question);
+    const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(question))];
+    const auto border = components_.border_of(question);
     work.values.resize(layout.size);
     work.joint.assign(static_cast<std::size_t>(cells), 1.0);
     double* joint = work.joint.data();
@@ -248,9 +254,9 @@ double Completion::sum_logs(const Layout& layout, std::span<const std::uint16_t>
     return largest + std::log(total);
 }
 
-// Writes the probabilities of the cells of the gap's slices; returns the logarithm of the sum.
+// Writes the probabilities of the cells of the component's slices; returns the logarithm of the sum.
 double Completion::answer(std::size_t question, Work& work, std::span<double> cells) const {
-    const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(question))];
+    const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(question))];
     if (layout.tree) {
         const auto states = tree_states(question);
         const Answer found = layout.tree->marginals->run({states, {}}, nullptr, false);
@@ -275,28 +281,28 @@ double Completion::answer(std::size_t question, Work& work, std::span<double> ce
     return log_sum;
 }
 
-// The border, as a gap's tree numbers it: after the members.
-Scope Completion::border_of(const Tree& tree, const Gap& gap) {
+// The border, as a component's tree numbers it: after the members.
+Scope Completion::border_of(const Tree& tree, const MissingComponent& component) {
     Scope border;
-    for (std::size_t i = gap.members.size(); i < tree.variables.size(); ++i) {
+    for (std::size_t i = component.members.size(); i < tree.variables.size(); ++i) {
         border.push_back(static_cast<std::int32_t>(i));
     }
     return border;
 }
 
-// The states of the members (not read) and of the border, as the gap's tree numbers them.
+// The states of the members (not read) and of the border, as the component's tree numbers them.
 std::vector<std::int32_t> Completion::tree_states(std::size_t question) const {
-    std::vector<std::int32_t> states(gaps_.gap_of(question).members.size(), 0);
-    const auto border = gaps_.border_of(question);
+    std::vector<std::int32_t> states(components_.component_of(question).members.size(), 0);
+    const auto border = components_.border_of(question);
     states.insert(states.end(), border.begin(), border.end());
     return states;
 }
 
 std::vector<double> Completion::log_sums(StopCheck check) const {
-    std::vector<double> sums(gaps_.n_questions());
+    std::vector<double> sums(components_.n_questions());
     const auto work = [&](std::size_t q) {
         thread_local Work own;
-        const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
+        const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(q))];
         sums[q] = layout.tree ? layout.tree->marginals->run({tree_states(q), {}}, nullptr, false).log_evidence
                               : sum(q, own);
     };
@@ -305,18 +311,18 @@ std::vector<double> Completion::log_sums(StopCheck check) const {
 }
 
 void Completion::for_each(const Found& found, StopCheck check) const {
-    const auto n = gaps_.n_questions();
+    const auto n = components_.n_questions();
     std::vector<std::vector<double>> cells(std::min<std::size_t>(n, in_a_wave));
     std::vector<double> sums(cells.size());
     const auto work = [&](std::size_t q) {
         thread_local Work own;
         auto& of = cells[q % in_a_wave];
-        of.resize(layouts_[static_cast<std::size_t>(gaps_.gap_number(q))].size);
+        of.resize(layouts_[static_cast<std::size_t>(components_.component_number(q))].size);
         sums[q % in_a_wave] = answer(q, own, of);
     };
     in_waves(static_cast<std::int64_t>(n), check, work, [&](std::size_t first, std::size_t last) {
         for (auto q = first; q < last; ++q) {
-            const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
+            const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(q))];
             found(q, sums[q % in_a_wave], layout.slices, cells[q % in_a_wave]);
         }
     });
@@ -324,12 +330,12 @@ void Completion::for_each(const Found& found, StopCheck check) const {
 
 std::vector<double> Completion::add_expected(std::span<const double> weights, std::span<double* const> counts,
                                              StopCheck check) const {
-    std::vector<double> log_sums(gaps_.n_questions());
+    std::vector<double> log_sums(components_.n_questions());
     for_each([&](std::size_t q, double log_sum, std::span<const Slice> slices, std::span<const double> cells) {
         log_sums[q] = log_sum;
         if (log_sum == no_sum || weights[q] == 0) return;
         for (const auto& slice : slices) {
-            double* into = counts[static_cast<std::size_t>(slice.factor)] + slice.base(gaps_.border_of(q));
+            double* into = counts[static_cast<std::size_t>(slice.factor)] + slice.base(components_.border_of(q));
             const double* from = cells.data() + slice.first;
             for (std::size_t i = 0; i < slice.offsets.size(); ++i) into[slice.offsets[i]] += weights[q] * from[i];
         }
@@ -338,18 +344,18 @@ std::vector<double> Completion::add_expected(std::span<const double> weights, st
 }
 
 std::vector<std::vector<std::int32_t>> Completion::most_probable(StopCheck check) const {
-    std::vector<std::vector<std::int32_t>> best(gaps_.n_questions());
+    std::vector<std::vector<std::int32_t>> best(components_.n_questions());
     const auto work = [&](std::size_t q) {
         thread_local Work own;
-        const auto& gap = gaps_.gap_of(q);
-        const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
+        const auto& component = components_.component_of(q);
+        const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(q))];
         if (layout.tree) {
-            const Inference whole(layout.tree->model, border_of(*layout.tree, gap), {}, {}, true, 0x1p31);
+            const Inference whole(layout.tree->model, border_of(*layout.tree, component), {}, {}, true, 0x1p31);
             best[q] = whole.maximize({tree_states(q), {}}, nullptr);
-            best[q].resize(std::min(best[q].size(), gap.members.size()));
+            best[q].resize(std::min(best[q].size(), component.members.size()));
         } else if (sum(q, own) != no_sum) {
             const auto top = std::max_element(own.joint.begin(), own.joint.end()) - own.joint.begin();
-            best[q] = states_of(gap, top);
+            best[q] = states_of(component, top);
         }
     };
     in_waves(static_cast<std::int64_t>(best.size()), check, work, [](std::size_t, std::size_t) {});
@@ -359,9 +365,9 @@ std::vector<std::vector<std::int32_t>> Completion::most_probable(StopCheck check
 // Draws of the members' states, one after the other, by the clique tree; false: the question is impossible.
 bool Completion::draw_from_tree(std::size_t question, std::int64_t n, std::uint64_t key,
                                 std::vector<std::int32_t>& states) const {
-    const auto& gap = gaps_.gap_of(question);
-    const auto& tree = *layouts_[static_cast<std::size_t>(gaps_.gap_number(question))].tree;
-    const Inference whole(tree.model, border_of(tree, gap), {}, {}, true, 0x1p31);
+    const auto& component = components_.component_of(question);
+    const auto& tree = *layouts_[static_cast<std::size_t>(components_.component_number(question))].tree;
+    const Inference whole(tree.model, border_of(tree, component), {}, {}, true, 0x1p31);
     std::vector<std::vector<std::uint32_t>> columns(tree.variables.size());
     std::vector<Output> outputs;
     for (auto& column : columns) {
@@ -370,7 +376,7 @@ bool Completion::draw_from_tree(std::size_t question, std::int64_t n, std::uint6
     }
     if (!whole.sample({tree_states(question), {}}, {n, mixed(key, question), outputs}, nullptr)) return false;
     for (std::int64_t i = 0; i < n; ++i) {
-        for (std::size_t m = 0; m < gap.members.size(); ++m) {
+        for (std::size_t m = 0; m < component.members.size(); ++m) {
             states.push_back(static_cast<std::int32_t>(columns[m][static_cast<std::size_t>(i)]));
         }
     }
@@ -378,17 +384,17 @@ bool Completion::draw_from_tree(std::size_t question, std::int64_t n, std::uint6
 }
 
 bool Completion::draw(std::uint64_t key, std::span<const Output> columns, StopCheck check) const {
-    const auto n = gaps_.n_questions();
+    const auto n = components_.n_questions();
     std::vector<std::vector<std::pair<std::int64_t, std::int32_t>>> asked(n);  // the rows, and which of theirs it is
-    for (std::int64_t row = 0; row < gaps_.n_rows(); ++row) {
-        const auto of_row = gaps_.questions_of(row);
+    for (std::int64_t row = 0; row < components_.n_rows(); ++row) {
+        const auto of_row = components_.questions_of(row);
         for (std::size_t i = 0; i < of_row.size(); ++i) asked[of_row[i]].emplace_back(row, static_cast<std::int32_t>(i));
     }
     std::atomic<bool> possible{true};
     const auto work = [&](std::size_t q) {
         thread_local Work own;
-        const auto& gap = gaps_.gap_of(q);
-        const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
+        const auto& component = components_.component_of(q);
+        const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(q))];
         if (!layout.tree) {
             if (sum(q, own) == no_sum) {
                 possible = false;
@@ -400,7 +406,7 @@ bool Completion::draw(std::uint64_t key, std::span<const Output> columns, StopCh
                 std::int64_t number = 0;
                 for (std::int32_t i = 0; i <= which; ++i) number = draws.below(std::int64_t{1} << 32);
                 const double share = (static_cast<double>(number) + 0.5) * 0x1p-32;
-                put_states(gap, states_of(gap, cell_at(own.joint, share)), row, columns);
+                put_states(component, states_of(component, cell_at(own.joint, share)), row, columns);
             }
             return;
         }
@@ -410,17 +416,18 @@ bool Completion::draw(std::uint64_t key, std::span<const Output> columns, StopCh
             return;
         }
         for (std::size_t i = 0; i < asked[q].size(); ++i) {
-            put_states(gap, {states.data() + i * gap.members.size(), gap.members.size()}, asked[q][i].first, columns);
+            const auto size = component.members.size();
+            put_states(component, {states.data() + i * size, size}, asked[q][i].first, columns);
         }
     };
     in_waves(static_cast<std::int64_t>(n), check, work, [](std::size_t, std::size_t) {});
     return possible;
 }
 
-// The same by whatever the gap has.
+// The same by whatever the component has.
 bool Completion::draw_completions(std::size_t question, std::int64_t n, std::uint64_t key, Work& work,
                                   std::vector<std::int32_t>& states) const {
-    if (layouts_[static_cast<std::size_t>(gaps_.gap_number(question))].tree) {
+    if (layouts_[static_cast<std::size_t>(components_.component_number(question))].tree) {
         return draw_from_tree(question, n, key, states);
     }
     if (sum(question, work) == no_sum) return false;
@@ -429,21 +436,21 @@ bool Completion::draw_completions(std::size_t question, std::int64_t n, std::uin
     for (std::int64_t i = 0; i < n; ++i) {  // one in each n-th part of the whole: less noise than n draws apart
         const double within = (static_cast<double>(draws.below(std::int64_t{1} << 32)) + 0.5) * 0x1p-32;
         const double share = (static_cast<double>(i) + within) / static_cast<double>(n);
-        const auto of_cell = states_of(gaps_.gap_of(question), cell_at(work.joint, share));
+        const auto of_cell = states_of(components_.component_of(question), cell_at(work.joint, share));
         states.insert(states.end(), of_cell.begin(), of_cell.end());
     }
     return true;
 }
 
 Completed Completion::completed(std::int64_t most, std::uint64_t key, StopCheck check) const {
-    const auto n = gaps_.n_questions();
+    const auto n = components_.n_questions();
     std::vector<std::vector<std::int32_t>> states(n);
     std::vector<std::vector<double>> shares(n);
     const auto work = [&](std::size_t q) {
         thread_local Work own;
-        const auto& gap = gaps_.gap_of(q);
-        const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
-        const double cells = cells_of(gap);
+        const auto& component = components_.component_of(q);
+        const auto& layout = layouts_[static_cast<std::size_t>(components_.component_number(q))];
+        const double cells = cells_of(component);
         if (cells > static_cast<double>(most)) {
             if (draw_completions(q, most, key, own, states[q])) {
                 shares[q].assign(static_cast<std::size_t>(most), 1.0 / static_cast<double>(most));
@@ -452,13 +459,13 @@ Completed Completion::completed(std::int64_t most, std::uint64_t key, StopCheck 
         }
         const auto n_cells = static_cast<std::int64_t>(cells);
         const double log_sum =
-            layout.tree ? sum(q, places_of(gap, n_cells), n_cells, own) : sum(q, layout.places, n_cells, own);
+            layout.tree ? sum(q, places_of(component, n_cells), n_cells, own) : sum(q, layout.places, n_cells, own);
         if (log_sum != no_sum) {
             double total = 0;
             for (const auto p : own.joint) total += p;
             for (std::size_t cell = 0; cell < own.joint.size(); ++cell) {
                 if (own.joint[cell] == 0) continue;
-                const auto of_cell = states_of(gap, static_cast<std::int64_t>(cell));
+                const auto of_cell = states_of(component, static_cast<std::int64_t>(cell));
                 states[q].insert(states[q].end(), of_cell.begin(), of_cell.end());
                 shares[q].push_back(own.joint[cell] / total);
             }

@@ -1,5 +1,6 @@
-// Answers to the questions of gaps (gaps.hpp) under a model: how probable what is known is, and how probable each state of
-// what is missing. Small gaps are enumerated; others have a clique tree of their own, planned once for all runs.
+// Answers to the questions of missing components (missing_components.hpp) under a model: how probable the known cells are,
+// and how probable each state of the missing ones. Small components are enumerated; others have a clique tree of their own,
+// planned once for all runs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "inference/factors.hpp"
-#include "inference/gaps.hpp"
+#include "inference/missing_components.hpp"
 #include "inference/inference.hpp"
 #include "networks/sampling.hpp"
 
@@ -19,8 +20,8 @@ namespace fishernet {
 struct Slice {
     std::int32_t factor;
     std::vector<std::int64_t> offsets;  // in the factor's table, of each state of its missing variables, the last fastest
-    std::vector<std::pair<std::int32_t, std::int64_t>> border;  // place in the gap's border, stride
-    std::size_t first;                  // in the answers to the gap's questions
+    std::vector<std::pair<std::int32_t, std::int64_t>> border;  // place in the component's border, stride
+    std::size_t first;                  // in the answers to the component's questions
 
     std::int64_t base(std::span<const std::int32_t> states) const {
         std::int64_t at = 0;
@@ -29,7 +30,7 @@ struct Slice {
     }
 };
 
-// Likely states of a gap's members: all that are possible with their probabilities, or draws with equal shares.
+// Likely states of a component's members: all that are possible with their probabilities, or draws with equal shares.
 struct Completed {
     std::vector<std::int64_t> first;   // completion of every question; one more
     std::vector<std::int64_t> begin;   // of every question: where the states of its completions begin
@@ -39,8 +40,8 @@ struct Completed {
 
 class Completion {
 public:
-    // `model` has the gaps' factors. Tables of more than `most` cells are not planned. Gaps outlive it.
-    Completion(const Gaps& gaps, const FactorModel& model, double most, StopCheck check);
+    // `model` has the components' factors. Tables of more than `most` cells are not planned. The components outlive it.
+    Completion(const MissingComponents& components, const FactorModel& model, double most, StopCheck check);
 
     bool complete() const { return too_large_ == 0; }  // or given up: it cannot be run
     double cells_held() const;
@@ -48,9 +49,10 @@ public:
     // Takes other values of the same factors; not while it runs.
     void take(const FactorModel& model);
 
-    const Gaps& gaps() const { return gaps_; }
+    const MissingComponents& components() const { return components_; }
 
-    // The logarithm of the sum of the factors' products over the states of the gap, of every question; -inf: impossible.
+    // Of every question: the logarithm of the sum of the factors' products over the states of its component; -inf where the
+    // known cells are impossible.
     std::vector<double> log_sums(StopCheck check) const;
 
     // The same; and adds to counts[factor][cell] the probability of each cell, given what is known, times the question's
@@ -63,14 +65,14 @@ public:
     using Found = std::function<void(std::size_t, double, std::span<const Slice>, std::span<const double>)>;
     void for_each(const Found& found, StopCheck check) const;
 
-    // The most probable states of the members of every question's gap; none: it is impossible.
+    // The most probable states of the members of every question's component; none: it is impossible.
     std::vector<std::vector<std::int32_t>> most_probable(StopCheck check) const;
 
-    // Puts drawn states into the columns of all variables, where a row lacks them; what is left out of all gaps stays.
+    // Puts drawn states into the missing cells of all columns; what no component holds stays missing.
     // False: a row is impossible. Row i is a function of (key, i, its question) alone.
     bool draw(std::uint64_t key, std::span<const Output> columns, StopCheck check) const;
 
-    // Completions of every question: all that are possible, where the gap has at most so many cells (65536 are the
+    // Completions of every question: all that are possible, where the component has at most so many cells (65536 are the
     // most); otherwise as many draws.
     Completed completed(std::int64_t most, std::uint64_t key, StopCheck check) const;
 
@@ -84,7 +86,7 @@ private:
         std::vector<Slice> slices;
         std::size_t size = 0;              // cells of all slices
         std::int64_t cells = 0;            // of the members together; 0: a tree
-        std::vector<std::uint16_t> places;  // of an enumerated gap
+        std::vector<std::uint16_t> places;  // of an enumerated component
         std::unique_ptr<Tree> tree;
     };
     struct Work {
@@ -92,25 +94,25 @@ private:
     };
 
     static double cells_held_by(const Layout& layout);
-    Layout lay_out(const Gap& gap, const FactorModel& model, double most) const;
-    Slice slice_of(const Gap& gap, std::int32_t number, const Factor& factor) const;
-    std::unique_ptr<Tree> tree_of(const Gap& gap, const FactorModel& model, double most) const;
-    double cells_of(const Gap& gap) const;
-    std::vector<std::uint16_t> places_of(const Gap& gap, std::int64_t cells) const;
+    Layout lay_out(const MissingComponent& component, const FactorModel& model, double most) const;
+    Slice slice_of(const MissingComponent& component, std::int32_t number, const Factor& factor) const;
+    std::unique_ptr<Tree> tree_of(const MissingComponent& component, const FactorModel& model, double most) const;
+    double cells_of(const MissingComponent& component) const;
+    std::vector<std::uint16_t> places_of(const MissingComponent& component, std::int64_t cells) const;
     double sum(std::size_t question, Work& work) const;
     double sum(std::size_t question, std::span<const std::uint16_t> places, std::int64_t cells, Work& work) const;
     double sum_logs(const Layout& layout, std::span<const std::uint16_t> places, Work& work) const;
     double answer(std::size_t question, Work& work, std::span<double> cells) const;
-    static Scope border_of(const Tree& tree, const Gap& gap);
+    static Scope border_of(const Tree& tree, const MissingComponent& component);
     std::vector<std::int32_t> tree_states(std::size_t question) const;
     bool draw_from_tree(std::size_t question, std::int64_t n, std::uint64_t key, std::vector<std::int32_t>& states) const;
     bool draw_completions(std::size_t question, std::int64_t n, std::uint64_t key, Work& work,
                           std::vector<std::int32_t>& states) const;
-    std::vector<std::int32_t> states_of(const Gap& gap, std::int64_t cell) const;
+    std::vector<std::int32_t> states_of(const MissingComponent& component, std::int64_t cell) const;
 
-    const Gaps& gaps_;
+    const MissingComponents& components_;
     std::vector<std::int64_t> cardinalities_;
-    std::vector<Layout> layouts_;  // one a gap
+    std::vector<Layout> layouts_;  // one a component
     const FactorModel* model_;
     double too_large_ = 0;
 };

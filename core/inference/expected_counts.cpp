@@ -27,9 +27,9 @@ struct Place {
 // What counting one set needs: the strides of its variables.
 class SetCounter {
 public:
-    SetCounter(const Columns& table, const Gaps& gaps, const Completed& completed, const Scope& set)
-        : table_(table), gaps_(gaps), completed_(completed), set_(set), strides_(set.size(), 1),
-          known_(gaps.n_questions(), {-1, -1}) {
+    SetCounter(const Columns& table, const MissingComponents& components, const Completed& completed, const Scope& set)
+        : table_(table), components_(components), completed_(completed), set_(set), strides_(set.size(), 1),
+          known_(components.n_questions(), {-1, -1}) {
         for (std::size_t i = set.size(); i-- > 1;) {
             strides_[i - 1] = strides_[i] * table.columns[static_cast<std::size_t>(set[i])].cardinality;
         }
@@ -46,7 +46,7 @@ public:
             else places_[0].cell += strides_[i] * code;
         }
         if (known) return places_;
-        for (const auto q : gaps_.questions_of(row)) spread(q);
+        for (const auto q : components_.questions_of(row)) spread(q);
         return places_;
     }
 
@@ -75,7 +75,7 @@ private:
     }
 
     void project(std::uint32_t question) {
-        const auto& members = gaps_.gap_of(question).members;
+        const auto& members = components_.component_of(question).members;
         inside_.clear();
         for (std::size_t i = 0; i < set_.size(); ++i) {
             const auto at = std::lower_bound(members.begin(), members.end(), set_[i]) - members.begin();
@@ -98,19 +98,19 @@ private:
     }
 
     const Columns& table_;
-    const Gaps& gaps_;
+    const MissingComponents& components_;
     const Completed& completed_;
     const Scope& set_;
     std::vector<std::int64_t> strides_;
     std::vector<Place> places_, finer_;
-    std::vector<std::pair<std::int64_t, std::int64_t>> inside_;  // place among the gap's members, stride
+    std::vector<std::pair<std::int64_t, std::int64_t>> inside_;  // place among the component's members, stride
     std::vector<std::pair<std::int64_t, std::int64_t>> known_;   // of every question: where its places are kept
     std::vector<Place> kept_;
 };
 
 }  // namespace
 
-std::vector<double> log_probabilities(const Columns& table, const FactorModel& model, const Gaps& gaps,
+std::vector<double> log_probabilities(const Columns& table, const FactorModel& model, const MissingComponents& components,
                                       std::span<const double> log_sums, StopCheck check) {
     std::vector<double> out(static_cast<std::size_t>(table.n_rows));
     std::vector<const double*> logs;
@@ -118,7 +118,7 @@ std::vector<double> log_probabilities(const Columns& table, const FactorModel& m
     for_row_blocks(table.n_rows, check, [&](std::int64_t row) {
         double sum = 0;
         visit_known(table, model.factors, row, [&](std::size_t f, std::int64_t cell) { sum += logs[f][cell]; });
-        for (const auto q : gaps.questions_of(row)) sum += log_sums[q];
+        for (const auto q : components.questions_of(row)) sum += log_sums[q];
         out[static_cast<std::size_t>(row)] = sum;
     });
     return out;
@@ -134,25 +134,25 @@ void add_known(const Columns& table, const FactorModel& model, std::span<const d
     }
 }
 
-std::vector<double> question_weights(const Gaps& gaps, std::span<const double> weights) {
-    std::vector<double> sums(gaps.n_questions(), 0.0);
-    for (std::int64_t row = 0; row < gaps.n_rows(); ++row) {
+std::vector<double> question_weights(const MissingComponents& components, std::span<const double> weights) {
+    std::vector<double> sums(components.n_questions(), 0.0);
+    for (std::int64_t row = 0; row < components.n_rows(); ++row) {
         const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(row)];
-        for (const auto q : gaps.questions_of(row)) sums[q] += weight;
+        for (const auto q : components.questions_of(row)) sums[q] += weight;
     }
     return sums;
 }
 
 Indicators expected_indicators(const Columns& table, const FactorModel& model, const Completion& completion,
                                StopCheck check) {
-    const auto& gaps = completion.gaps();
+    const auto& components = completion.components();
     std::vector<std::int64_t> begin{0};
     for (const auto& factor : model.factors) begin.push_back(begin.back() + factor.cells);
-    std::vector<std::vector<std::int32_t>> cells(gaps.n_questions());
-    std::vector<std::vector<double>> shares(gaps.n_questions());
+    std::vector<std::vector<std::int32_t>> cells(components.n_questions());
+    std::vector<std::vector<double>> shares(components.n_questions());
     completion.for_each([&](std::size_t q, double, std::span<const Slice> slices, std::span<const double> found) {
         for (const auto& slice : slices) {
-            const auto base = begin[static_cast<std::size_t>(slice.factor)] + slice.base(gaps.border_of(q));
+            const auto base = begin[static_cast<std::size_t>(slice.factor)] + slice.base(components.border_of(q));
             for (std::size_t i = 0; i < slice.offsets.size(); ++i) {
                 if (!(found[slice.first + i] > 0)) continue;
                 cells[q].push_back(static_cast<std::int32_t>(base + slice.offsets[i]));
@@ -169,7 +169,7 @@ Indicators expected_indicators(const Columns& table, const FactorModel& model, c
             out.cells.push_back(static_cast<std::int32_t>(begin[f] + cell));
             out.probabilities.push_back(1.0);
         });
-        for (const auto q : gaps.questions_of(row)) {
+        for (const auto q : components.questions_of(row)) {
             out.cells.insert(out.cells.end(), cells[q].begin(), cells[q].end());
             out.probabilities.insert(out.probabilities.end(), shares[q].begin(), shares[q].end());
         }
@@ -180,10 +180,10 @@ Indicators expected_indicators(const Columns& table, const FactorModel& model, c
 
 TargetAnswers target_answers(const Columns& table, const FactorModel& model, const Completion& completion,
                              std::int32_t target, StopCheck check) {
-    const auto& gaps = completion.gaps();
+    const auto& components = completion.components();
     const auto r = static_cast<std::size_t>(table.columns[static_cast<std::size_t>(target)].cardinality);
-    std::vector<double> log_sums(gaps.n_questions());
-    std::vector<double> of_questions(gaps.n_questions() * r, 0.0);
+    std::vector<double> log_sums(components.n_questions());
+    std::vector<double> of_questions(components.n_questions() * r, 0.0);
     completion.for_each([&](std::size_t q, double log_sum, std::span<const Slice> slices, std::span<const double> cells) {
         log_sums[q] = log_sum;
         for (const auto& slice : slices) {
@@ -195,11 +195,11 @@ TargetAnswers target_answers(const Columns& table, const FactorModel& model, con
         }
     }, check);
     TargetAnswers found;
-    found.log_probabilities = log_probabilities(table, model, gaps, log_sums, check);
+    found.log_probabilities = log_probabilities(table, model, components, log_sums, check);
     found.probabilities.assign(static_cast<std::size_t>(table.n_rows) * r, 0.0);
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
-        for (const auto q : gaps.questions_of(row)) {
-            const auto& members = gaps.gap_of(q).members;
+        for (const auto q : components.questions_of(row)) {
+            const auto& members = components.component_of(q).members;
             if (!std::binary_search(members.begin(), members.end(), target)) continue;
             std::copy_n(of_questions.data() + q * r, r, found.probabilities.data() + static_cast<std::size_t>(row) * r);
         }
@@ -207,9 +207,9 @@ TargetAnswers target_answers(const Columns& table, const FactorModel& model, con
     return found;
 }
 
-SetCounts expected_counts(const Columns& table, const Gaps& gaps, const Completed& completed,
+SetCounts expected_counts(const Columns& table, const MissingComponents& components, const Completed& completed,
                           std::span<const double> weights, const Scope& set, std::int64_t most_dense) {
-    SetCounter counter(table, gaps, completed, set);
+    SetCounter counter(table, components, completed, set);
     std::int64_t cells = 1;
     for (const auto v : set) cells *= table.columns[static_cast<std::size_t>(v)].cardinality;
     SetCounts found;

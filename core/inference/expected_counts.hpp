@@ -27,7 +27,7 @@ void visit_known(const Columns& table, std::span<const Factor> factors, std::int
 }
 
 // The log-probability of what each row knows, from the log-sums of its questions.
-std::vector<double> log_probabilities(const Columns& table, const FactorModel& model, const Gaps& gaps,
+std::vector<double> log_probabilities(const Columns& table, const FactorModel& model, const MissingComponents& components,
                                       std::span<const double> log_sums, StopCheck check);
 
 // counts[factor][cell] of the rows that know all variables of the factor. No weights: each row counts once.
@@ -35,7 +35,7 @@ void add_known(const Columns& table, const FactorModel& model, std::span<const d
                std::span<double* const> counts, StopCheck check);
 
 // The weight of the rows that ask each question.
-std::vector<double> question_weights(const Gaps& gaps, std::span<const double> weights);
+std::vector<double> question_weights(const MissingComponents& components, std::span<const double> weights);
 
 // The probability of every cell of every factor in each row, as a sparse matrix by rows: the factors' cells lie one after
 // the other. An impossible row has none of the cells that it lacks.
@@ -62,7 +62,7 @@ struct SetCounts {
     std::vector<std::int64_t> cells;  // empty: all
     std::vector<double> counts;
 };
-SetCounts expected_counts(const Columns& table, const Gaps& gaps, const Completed& completed,
+SetCounts expected_counts(const Columns& table, const MissingComponents& components, const Completed& completed,
                           std::span<const double> weights, const Scope& set, std::int64_t most_dense);
 
 }  // namespace fishernet

@@ -1,4 +1,4 @@
-#include "inference/gaps.hpp"
+#include "inference/missing_components.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -19,29 +19,29 @@ public:
         }
         if (needed) find_order();
         for (std::size_t v = 0; v < table.columns.size(); ++v) {
-            if (table.columns[v].has_missing) holed_.push_back(static_cast<std::int32_t>(v));
+            if (table.columns[v].has_missing) incomplete_.push_back(static_cast<std::int32_t>(v));
         }
     }
 
-    // Looks up what the row lacks; false: nothing.
+    // Looks up the missing variables of a row; false: there are none.
     bool read(std::int64_t row) {
-        lacking_.clear();
-        for (const auto v : holed_) {
+        absent_.clear();
+        for (const auto v : incomplete_) {
             const auto& column = table_.columns[static_cast<std::size_t>(v)];
             const bool missing = code_at(column, row) == column.cardinality;
             missing_[static_cast<std::size_t>(v)] = missing;
-            if (missing) lacking_.push_back(v);
+            if (missing) absent_.push_back(v);
         }
         row_ = row;
-        return !lacking_.empty();
+        return !absent_.empty();
     }
 
-    // Calls found(members, factors) for each gap of the row, that with the first variable first.
+    // Calls found(members, factors) for each component of the row, that with the first variable first.
     template <class Found>
     void visit(Found found) {
         if (!order_.empty()) mark_wanted();
-        for (const auto v : lacking_) met_[static_cast<std::size_t>(v)] = !is_wanted(v);
-        for (const auto v : lacking_) {
+        for (const auto v : absent_) met_[static_cast<std::size_t>(v)] = !is_wanted(v);
+        for (const auto v : absent_) {
             if (met_[static_cast<std::size_t>(v)]) continue;
             Scope members{v};
             std::vector<std::int32_t> factors;
@@ -126,21 +126,22 @@ private:
     std::span<const Scope> scopes_;
     std::int32_t target_;
     std::vector<std::vector<std::int32_t>> with_;  // of every variable: the factors that hold it
-    Scope holed_;                                  // the variables that lack in some row
+    Scope incomplete_;                                  // the variables that are missing in some row
     Scope order_;                                  // empty: all are wanted
     std::vector<std::int32_t> conditional_;
     std::vector<char> missing_, wanted_, met_;
-    Scope lacking_;
+    Scope absent_;
     std::int64_t row_ = 0;
 };
 
 }  // namespace
 
-Gaps::Gaps(const Columns& table, std::vector<Scope> scopes, bool needed, std::int32_t target, StopCheck check)
+MissingComponents::MissingComponents(const Columns& table, std::vector<Scope> scopes, bool needed, std::int32_t target,
+                                     StopCheck check)
     : scopes_(std::move(scopes)), n_rows_(table.n_rows) {
     Finder finder(table, scopes_, needed, target);
-    SequenceMap<std::int32_t> gaps;       // members, and which of their factors count -> the gap
-    SequenceMap<std::uint32_t> questions;  // the gap and the states of its border -> the question
+    SequenceMap<std::int32_t> components;   // members, and which of their factors count -> the component
+    SequenceMap<std::uint32_t> questions;   // the component and the states of its border -> the question
     Patience patience(check);
     std::vector<std::int32_t> key;
     first_question_.reserve(static_cast<std::size_t>(n_rows_) + 1);
@@ -152,13 +153,13 @@ Gaps::Gaps(const Columns& table, std::vector<Scope> scopes, bool needed, std::in
                 key.assign(members.begin(), members.end());
                 key.push_back(-1);
                 key.insert(key.end(), factors.begin(), factors.end());
-                const auto g = gaps.find_or_insert(key, 0);
-                if (g == gaps_.size()) gaps_.push_back({members, finder.border_of(members, factors), factors});
+                const auto g = components.find_or_insert(key, 0);
+                if (g == components_.size()) components_.push_back({members, finder.border_of(members, factors), factors});
                 key.assign(1, static_cast<std::int32_t>(g));
-                for (const auto v : gaps_[g].border) key.push_back(finder.state(v));
+                for (const auto v : components_[g].border) key.push_back(finder.state(v));
                 const auto q = questions.find_or_insert(key, 0);
-                if (q == gap_of_.size()) {
-                    gap_of_.push_back(static_cast<std::int32_t>(g));
+                if (q == component_of_.size()) {
+                    component_of_.push_back(static_cast<std::int32_t>(g));
                     first_border_.push_back(borders_.size());
                     borders_.insert(borders_.end(), key.begin() + 1, key.end());
                 }

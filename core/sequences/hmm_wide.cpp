@@ -76,7 +76,7 @@ private:
         if (wanted_.totals != nullptr) {
             scaled_.assign(static_cast<std::size_t>(model_.padded), 0.0);
             const std::int64_t last = n_ - (n_blocks_ - 1) * block_;
-            add_gap(f_[last], u_[last], model_.wide_rest, *wanted_.totals);
+            add_jump(f_[last], u_[last], model_.wide_rest, *wanted_.totals);
             for (std::int64_t a = 0; a < n_states_; ++a) {
                 wanted_.totals->last_direct[a] += narrow(visits(f_[last], u_[last], a) * one_over_);
                 if (n_ == 0) wanted_.totals->first_direct[a] += narrow(model_.wide_rest[a] * one_over_);
@@ -115,7 +115,7 @@ private:
             if (y_[edge.to].v != 0.0) b_[edge.from] += edge.by * y_[edge.to];
         }
         if (wanted_.totals == nullptr) return;
-        add_gap(f_[within], u, y_, *wanted_.totals);
+        add_jump(f_[within], u, y_, *wanted_.totals);
         if (place > 0) return;
         for (std::int64_t a = 0; a < n_states_; ++a) {
             wanted_.totals->first_direct[a] += narrow(y_[a] * one_over_);
@@ -129,7 +129,7 @@ private:
     }
 
     // Between two symbols: b_ is what follows a visit, w what follows entering a state.
-    void add_gap(const Row& f, const Row& u, const Row& w, HmmTotals& totals) {
+    void add_jump(const Row& f, const Row& u, const Row& w, HmmTotals& totals) {
         if (model_.has_empty) {
             for (std::int64_t a = 0; a < n_states_; ++a) {
                 if (u[a].v != 0.0 && b_[a].v != 0.0) totals.empty[a] += narrow(u[a] * b_[a] * one_over_);

@@ -16,11 +16,11 @@ using namespace fishernet;
 namespace {
 
 // Rows of a network's variables in which about a share of the cells lacks; the first row lacks all.
-struct Holes {
+struct IncompleteTable {
     std::vector<std::vector<std::uint8_t>> codes;
     Columns columns;
 
-    Holes(const TestNetwork& network, std::int64_t n_rows, double share) {
+    IncompleteTable(const TestNetwork& network, std::int64_t n_rows, double share) {
         std::mt19937 random(11);
         columns.n_rows = columns.total = n_rows;
         for (const auto r : network.model.cardinalities) {
@@ -54,14 +54,14 @@ std::vector<Scope> scopes_of(const FactorModel& model) {
 }
 
 // The probability of what a row knows, and of each cell of the tables given that.
-std::pair<double, std::vector<std::vector<double>>> enumerate(const TestNetwork& network, const Holes& holes,
+std::pair<double, std::vector<std::vector<double>>> enumerate(const TestNetwork& network, const IncompleteTable& incomplete,
                                                               std::size_t row) {
     double total = 0;
     std::vector<std::vector<double>> cells;
     for (const auto& factor : network.model.factors) cells.emplace_back(static_cast<std::size_t>(factor.cells), 0.0);
     for (std::int64_t cell = 0; cell < network.n_states(); ++cell) {
         const auto states = network.states(cell);
-        if (!holes.agrees(row, states)) continue;
+        if (!incomplete.agrees(row, states)) continue;
         const double p = network.probability(states);
         total += p;
         for (std::size_t f = 0; f < cells.size(); ++f) {
@@ -82,24 +82,24 @@ std::pair<double, std::vector<std::vector<double>>> enumerate(const TestNetwork&
 void check_rows(double share) {
     const TestNetwork network(5, {2, 3, 2, 3, 2, 3, 2, 3}, 3);  // 1296 states together: more than are enumerated
     const std::int64_t n = thread_sanitizer ? 40 : 150;
-    const Holes holes(network, n, share);
-    const Gaps gaps(holes.columns, scopes_of(network.model), false, -1, nullptr);
-    const Gaps needed(holes.columns, scopes_of(network.model), true, -1, nullptr);
-    const Completion completion(gaps, network.model, 1e9, nullptr);
+    const IncompleteTable incomplete(network, n, share);
+    const MissingComponents components(incomplete.columns, scopes_of(network.model), false, -1, nullptr);
+    const MissingComponents needed(incomplete.columns, scopes_of(network.model), true, -1, nullptr);
+    const Completion completion(components, network.model, 1e9, nullptr);
     const Completion spared(needed, network.model, 1e9, nullptr);
     CHECK(completion.complete() && spared.complete());
-    const auto logs = log_probabilities(holes.columns, network.model, gaps, completion.log_sums(nullptr), nullptr);
-    const auto again = log_probabilities(holes.columns, network.model, needed, spared.log_sums(nullptr), nullptr);
+    const auto logs = log_probabilities(incomplete.columns, network.model, components, completion.log_sums(nullptr), nullptr);
+    const auto again = log_probabilities(incomplete.columns, network.model, needed, spared.log_sums(nullptr), nullptr);
     std::vector<std::vector<double>> counts;
     std::vector<double*> pointers;
     for (const auto& factor : network.model.factors) counts.emplace_back(static_cast<std::size_t>(factor.cells), 0.0);
     for (auto& table : counts) pointers.push_back(table.data());
-    add_known(holes.columns, network.model, {}, pointers, nullptr);
-    completion.add_expected(question_weights(gaps, {}), pointers, nullptr);
+    add_known(incomplete.columns, network.model, {}, pointers, nullptr);
+    completion.add_expected(question_weights(components, {}), pointers, nullptr);
     auto wanted = counts;
     for (auto& table : wanted) std::fill(table.begin(), table.end(), 0.0);
     for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row) {
-        const auto [log_probability, cells] = enumerate(network, holes, row);
+        const auto [log_probability, cells] = enumerate(network, incomplete, row);
         CHECK(near(logs[row], log_probability) && near(again[row], log_probability));
         for (std::size_t f = 0; f < cells.size(); ++f) {
             for (std::size_t i = 0; i < cells[f].size(); ++i) wanted[f][i] += cells[f][i];
@@ -113,18 +113,18 @@ void check_rows(double share) {
 // Drawn and most probable rows agree with what is known, and completions are distributions.
 void check_completed() {
     const TestNetwork network(5, {2, 3, 2, 3, 2, 3, 2, 3}, 3);
-    const Holes holes(network, 60, 0.5);
-    const Gaps gaps(holes.columns, scopes_of(network.model), false, -1, nullptr);
-    const Completion completion(gaps, network.model, 1e9, nullptr);
+    const IncompleteTable incomplete(network, 60, 0.5);
+    const MissingComponents components(incomplete.columns, scopes_of(network.model), false, -1, nullptr);
+    const Completion completion(components, network.model, 1e9, nullptr);
     for (const auto& best : completion.most_probable(nullptr)) CHECK(!best.empty());
-    auto filled = holes.codes;
+    auto filled = incomplete.codes;
     std::vector<Output> outputs;
     for (auto& column : filled) outputs.push_back({column.data(), 1});
     CHECK(completion.draw(3, outputs, nullptr));
     for (std::size_t row = 0; row < 60; ++row) {
         std::vector<std::int32_t> states;
         for (const auto& column : filled) states.push_back(column[row]);
-        CHECK(holes.agrees(row, states) && network.probability(states) > 0);
+        CHECK(incomplete.agrees(row, states) && network.probability(states) > 0);
     }
     for (const std::int64_t most : {8, 4096}) {
         const auto found = completion.completed(most, 7, nullptr);
@@ -133,7 +133,7 @@ void check_completed() {
             const auto* last = found.probabilities.data() + found.first[q + 1];
             CHECK(near(std::accumulate(first, last, 0.0), 1.0));
         }
-        const auto counts = expected_counts(holes.columns, gaps, found, {}, {1, 4, 6}, 1000).counts;
+        const auto counts = expected_counts(incomplete.columns, components, found, {}, {1, 4, 6}, 1000).counts;
         CHECK(near(std::accumulate(counts.begin(), counts.end(), 0.0), 60.0));
     }
 }
@@ -141,12 +141,12 @@ void check_completed() {
 // Information on the rows that are complete, densely and by sorting, counted naively.
 void check_available_cases() {
     const TestNetwork network(2, {2, 3, 4, 50}, 2);
-    const Holes holes(network, 500, 0.2);
+    const IncompleteTable incomplete(network, 500, 0.2);
     const std::vector<std::int32_t> children{0, 1, 2, 3};
     const std::vector<std::int64_t> offsets{0, 0, 1, 3, 6};
     const std::vector<std::int32_t> parents{0, 0, 3, 0, 1, 2};
     std::vector<double> scores(4);
-    node_average_scores(holes.columns, {children, offsets, parents}, {500, 1.5, 1.0}, scores, nullptr);
+    node_average_scores(incomplete.columns, {children, offsets, parents}, {500, 1.5, 1.0}, scores, nullptr);
     for (std::size_t f = 0; f < 4; ++f) {
         std::map<std::vector<int>, double> joint, of_parents;
         std::map<int, double> of_child;
@@ -155,7 +155,7 @@ void check_available_cases() {
             std::vector<int> configuration;
             bool complete = true;
             const auto look = [&](std::int32_t v) {
-                const int code = holes.codes[static_cast<std::size_t>(v)][row];
+                const int code = incomplete.codes[static_cast<std::size_t>(v)][row];
                 complete = complete && code < network.model.cardinalities[static_cast<std::size_t>(v)];
                 return code;
             };

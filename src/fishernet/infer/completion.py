@@ -1,7 +1,8 @@
 """Rows with missing cells: the probability of what is known, of each cell that is not, and completed rows.
 
-Missing variables that share a conditional make a gap. Given what is known of its row, gaps are independent, and what is
-around a gap decides about it: so the core answers each distinct question once, however many rows ask it.
+Missing variables that share a conditional are a component. Given the known cells of a row, its components are
+independent, and each depends on the known states around it alone: so the core answers each distinct question once,
+however many rows ask it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def completion(
     """Return what answers for rows of a network's variables that lack cells.
 
     With `needed`, missing variables are left out on which neither what is known nor the variable at the position
-    `target` depends. StateSpaceError when a gap's tables would have more than `limit` cells.
+    `target` depends. StateSpaceError when a component's tables would have more than `limit` cells.
     """
     require_categorical(net.variables, "what sums missing cells out")
     plan = _core.Completion(rows.native, net.factors, needed, target, limit)
