@@ -246,7 +246,7 @@ def test_the_memory_is_that_of_the_machine_or_less() -> None:
 
 REFUSED = [
     ("EMPTY", "EMPTY: the folder holds no Parquet, Arrow or text files"),
-    ("PARTS/*.csv", "*.csv: no file has a name of this pattern"),
+    ("PARTS/*.csv", "*.csv: no file matches this pattern"),
     ("ABSENT", "ABSENT: there is no such file"),
     ("COLUMNS", "two.parquet: has other columns than one.parquet: only one of them has 'b', 'c'"),
     ("TYPES", "two.parquet: column 'b' is of type string here and of int64 in one.parquet"),

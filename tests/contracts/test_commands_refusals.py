@@ -72,7 +72,7 @@ REFUSED = [  # a word in capitals stands for a file
     # learn, from files of any length, or on a cluster
     ("learn NO-FILES", "the folder holds no Parquet, Arrow or text files"),
     ("learn NO-FILES --no-scan", "a folder is always read as a stream; leave --no-scan out"),
-    ("learn nope*.csv", "nope*.csv: no file has a name of this pattern"),
+    ("learn nope*.csv", "nope*.csv: no file matches this pattern"),
     ("learn TABLE --cache TABLE", "cache must be a folder"),
     ("learn TABLE --cache .", "holds other things; cache takes one of its own (option --cache)"),
     ("learn TABLE --no-scan --cache store", "--cache keeps what a stream has encoded; it does not go with --no-scan"),

@@ -207,7 +207,7 @@ def test_scan_takes_frames_of_dask(frame: Any, client: Any, table: Table) -> Non
     assert source.variables == table.variables[:3]
     with pytest.raises(fn.SchemaError, match="does not go with a data frame of Dask"):
         fn.scan(frame, client=client, cache="memory")
-    with pytest.raises(fn.SchemaError, match="client is for frames of Dask"):
+    with pytest.raises(fn.SchemaError, match="client= takes Dask frames"):
         fn.scan(table.to_frame(), client=client)
 
 

@@ -20,6 +20,7 @@ import fishernet as fn
 from fishernet.data import Parts, Table
 from fishernet.data.options import Options
 from fishernet.data.streams import pieces as own
+from fishernet.data.streams.batches import dataset_of, file_stamp
 
 distributed: Any = pytest.importorskip("dask.distributed")
 
@@ -130,6 +131,19 @@ def test_partitions_of_a_folder_are_columns(client: Any, tmp_path: Path) -> None
     np.testing.assert_array_equal(found.statistics([(0, 1)])[0].counts, expected.statistics([(0, 1)])[0].counts)
 
 
+def test_a_piece_that_is_read_after_its_file_has_changed_says_so(tmp_path: Path) -> None:
+    """A worker may read a piece much later, or again in place of one that died."""
+    path = tmp_path / "a.parquet"
+    fn.write_table(fn.datasets.load("asia").sample(50, seed=1), path)
+    options = Options.checked()
+    dataset, undeclared = dataset_of([path], "parquet", None)
+    piece = own.Piece(str(path), dataset, ("lung",), None, undeclared, ((str(path), *file_stamp(path)[:2]),))
+    assert piece.read(options).n_rows == 50
+    os.utime(path, (1, 1))
+    with pytest.raises(fn.FileFormatError, match=r"a\.parquet: has changed since it was scanned"):
+        piece.read(options)
+
+
 def test_one_file_is_read_by_all_workers(client: Any, tmp_path: Path, table: Table) -> None:
     path = tmp_path / "one.parquet"
     pq.write_table(table.to_frame(), path, row_group_size=2000)
@@ -182,7 +196,7 @@ def test_labels_that_a_schema_does_not_have_are_named(client: Any, folder: Path,
 
 def test_what_a_cluster_does_not_read_is_refused(client: Any, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\nx\n")
-    with pytest.raises(fn.SchemaError, match=r"a\.csv' is none; dask\.dataframe\.read_csv makes a frame of text files"):
+    with pytest.raises(fn.SchemaError, match=r"a\.csv'; read text files with dask\.dataframe\.read_csv"):
         read(tmp_path / "a.csv", client)
     with pytest.raises(fn.SchemaError, match="cache is for files that this process reads"):
         fn.scan(folder, client=client, cache="memory")

@@ -439,12 +439,12 @@ def test_an_empty_part_is_no_harm_and_a_late_state_is_told(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (3, "a stream is a path"),
+        (3, "a stream is read from a path"),
         (iter([3]), "item 0: a record batch or a data frame"),
         ("nowhere.parquet", "no such file"),
-        ("nowhere-*.parquet", "no file has a name of this pattern"),
+        ("nowhere-*.parquet", "no file matches this pattern"),
         (iter([pa.table({"a": ["x"]}), pa.table({"b": ["x"]})]), "the columns are"),
-        (iter([pa.table({"a": [1]}), pa.table({"a": [1.5]})]), "column 'a' is of another type"),
+        (iter([pa.table({"a": [1]}), pa.table({"a": [1.5]})]), "column 'a' has another type"),
     ],
 )
 def test_what_is_no_stream_is_refused_in_a_sentence(wrong: Any, message: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
@@ -34,6 +34,9 @@ from fishernet.data.reading import columns_of as columns_of_file
 from fishernet.data.reading import frame_of
 from fishernet.data.streams.checksums import checksum_of
 from fishernet.data.streams.sizes import TEXT, found_files, guessed_rows, kind_of
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset, Expression
 
 BATCH_ROWS = 2**19
 COLUMNAR = ("parquet", "arrow")  # kinds of files whose columns have types
@@ -120,7 +123,7 @@ def file_stamp(path: Path) -> tuple[int, int | None, int]:
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
+def batches_of(source: Any, options: Options, wanted: Expression | None) -> Batches:
     """Return the batches of a source; `wanted` says which of its rows are read.
 
     Raises
@@ -141,13 +144,13 @@ def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
         return Batches(lambda: _of_arrow(opened(), options, wanted))
     if is_frame(source):
         if wanted is not None:
-            raise SchemaError("filter= needs batches of Arrow; filter the frame itself", parameter="filter")
+            raise SchemaError("filter= needs Arrow record batches; filter the frame itself", parameter="filter")
         return Batches(lambda: iter([Batch(frame_columns(source, options), "the frame")]))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
         return Batches(lambda: _of_frames(source, options, wanted))
     raise SchemaError(
-        "a stream is a path, a folder or pattern of files, a dataset of Arrow, or an iterable of record batches, not "
-        f"{shown(source)}"
+        "a stream is read from a path, a folder or pattern of files, an Arrow dataset, or an iterable of record "
+        f"batches, not {shown(source)}"
     )
 
 
@@ -182,14 +185,14 @@ def _with_empty(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
 
 
 def _of_arrow(
-    found: Iterable[pa.RecordBatch], options: Options, wanted: Any, where: str = "the stream"
+    found: Iterable[pa.RecordBatch], options: Options, wanted: Expression | None, where: str = "the stream"
 ) -> Iterator[Batch]:
     for i, batch in enumerate(found):
         at = f"{where}, batch {i}"
         yield Batch(_columns(pa.Table.from_batches([batch]), options, wanted, at), at)
 
 
-def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[Batch]:
+def _of_frames(found: Iterable[Any], options: Options, wanted: Expression | None) -> Iterator[Batch]:
     for i, frame in enumerate(found):
         where = f"the iterable, item {i}"
         if isinstance(frame, pa.RecordBatch | ArrowTable):
@@ -197,13 +200,13 @@ def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[
             yield Batch(_columns(table, options, wanted, where), where)
         elif is_frame(frame):
             if wanted is not None:
-                raise SchemaError(f"{where}: filter= needs batches of Arrow; filter the frames", parameter="filter")
+                raise SchemaError(f"{where}: filter= needs Arrow record batches; filter the frames", parameter="filter")
             yield Batch(frame_columns(frame, options), where)
         else:
             raise SchemaError(f"{where}: a record batch or a data frame is needed, not {shown(frame)}")
 
 
-def _columns(table: pa.Table, options: Options, wanted: Any, where: str) -> Columns:
+def _columns(table: pa.Table, options: Options, wanted: Expression | None, where: str) -> Columns:
     try:
         if wanted is not None:
             table.validate(full=True)
@@ -216,7 +219,7 @@ def _columns(table: pa.Table, options: Options, wanted: Any, where: str) -> Colu
 # -------------------------------------------------------------------------------------------------------- files
 
 
-def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: Any) -> Batches:
+def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: Expression | None) -> Batches:
     kind = common_kind(files, folder)
     if kind == "text":
         if wanted is not None:
@@ -235,7 +238,7 @@ def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: 
             (path,),
             frames=lambda: iter([frame_of(path, options)]),
         )
-    raise FileFormatError(files[0], "is of a format that is not read in batches; fn.read_table may know it")
+    raise FileFormatError(files[0], "this format cannot be read in batches; try fn.read_table")
 
 
 def common_kind(files: Sequence[Path], folder: Path | None) -> str:
@@ -290,7 +293,7 @@ def _schema(path: Path, kind: str) -> pa.Schema:
         raise FileFormatError(path, f"is no {what} file, or a broken one ({why})") from None
 
 
-def dataset_of(files: list[Path], kind: str, folder: Path | None) -> tuple[Any, frozenset[str]]:
+def dataset_of(files: list[Path], kind: str, folder: Path | None) -> tuple[Dataset, frozenset[str]]:
     """Return Parquet or Arrow files as a dataset, and which of its dictionaries are text that declares no states.
 
     Raises
@@ -311,7 +314,9 @@ def dataset_of(files: list[Path], kind: str, folder: Path | None) -> tuple[Any, 
     return dataset, frozenset(texts) if kind == "parquet" else frozenset()
 
 
-def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozenset[str] = frozenset()) -> Batches:
+def _of_dataset(
+    dataset: Dataset, options: Options, wanted: Expression | None, undeclared: frozenset[str] = frozenset()
+) -> Batches:
     names = list(dataset.schema.names)
     needed = needed_names(names, options)
     options = replace(options, exclude=())  # they are not among those any more
@@ -345,12 +350,12 @@ def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozens
     return Batches(batches, tuple(Path(file) for file in getattr(dataset, "files", ())), n_rows)
 
 
-def keeps_dictionaries(dataset: Any) -> bool:
+def keeps_dictionaries(dataset: Dataset) -> bool:
     """Whether the files of a dataset hold Arrow's own columns, which are mapped as they are."""
     return getattr(getattr(dataset, "format", None), "default_extname", None) in ("arrow", "feather", "ipc")
 
 
-def broken(dataset: Any, error: Exception) -> FishernetError:
+def broken(dataset: Dataset, error: Exception) -> FishernetError:
     """Return the error that names the file of a dataset that cannot be read: the first that cannot alone."""
     why = str(error).partition("\n")[0]
     if is_out_of_memory(error):  # reading all again could hang
@@ -370,7 +375,7 @@ def needed_names(names: list[str], options: Options) -> list[str]:
     return [name for name in names if name in wanted]
 
 
-def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
+def _dataset_frames(dataset: Dataset) -> Iterator[pa.Table]:
     hidden = pandas_index(dataset.schema)
     shown = [name for name in dataset.schema.names if name not in hidden]
     yield dataset.schema.empty_table().select(shown).replace_schema_metadata(None)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base.progress import Progress
 from fishernet.data.arrays import BLOCK_ROWS
 from fishernet.data.options import FileKeywords, FrameKeywords, Options
 from fishernet.data.reading import Rows
@@ -31,7 +32,7 @@ class ScannedOriginals:
     """
 
     def __init__(
-        self, path: Path, cache: Path | None = None, progress: Any = None, **text: Unpack[FileKeywords]
+        self, path: Path, cache: Path | None = None, progress: Progress | None = None, **text: Unpack[FileKeywords]
     ) -> None:
         self._path, self._text = path, text
         self._how: dict[str, Any] = {"cache": cache, "progress": progress}
@@ -69,7 +70,7 @@ class ScannedOriginals:
 
 
 def complete_rows(stream: Stream) -> npt.NDArray[np.bool_]:
-    """Return which rows of a stream lack no cell."""
+    """Return which rows of a stream have no missing cell."""
     found = np.ones(stream.n_rows, dtype=bool)
     for begin in range(0, stream.n_rows, BLOCK_ROWS):
         for variable, column in zip(stream.variables, stream.codes, strict=True):

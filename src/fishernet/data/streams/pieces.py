@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.data.arrow import columns_of, is_text
 from fishernet.data.encoding.cells import Block, Columns, SourceColumn
 from fishernet.data.options import Options
@@ -24,15 +25,19 @@ from fishernet.data.streams.batches import (
     broken,
     common_kind,
     dataset_of,
+    file_stamp,
     keeps_dictionaries,
     needed_names,
     paths_of,
 )
 from fishernet.data.variable import code_dtype
 
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset, Expression, Fragment
+
 MOST_BYTES = 2**28  # of a piece while it is read
 MOST_INDEX, MOST_CELL = 4, 16  # bytes of a cell of text, and of any other of no fixed width
-NEEDED = "client is for frames of Dask and for files of Parquet and Arrow"
+NEEDED = "client= takes Dask frames, Parquet files and Arrow files"
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,17 @@ class Piece:
         Which rows are read.
     undeclared : frozenset of str
         Dictionaries that declare no states.
+    stamps : tuple
+        The size and time of the last write (`file_stamp`) of each file when the piece was made. A worker may read it
+        much later, or again after another one was lost, and must not find other rows.
     """
 
     path: str
-    dataset: Any
+    dataset: Dataset
     names: tuple[str, ...]
-    wanted: Any
+    wanted: Expression | None
     undeclared: frozenset[str]
+    stamps: tuple[tuple[str, int, int | None], ...]
 
     def read(self, options: Options) -> Columns:
         """Return the columns that the options ask for; indices of labels take no more bytes than they need."""
@@ -68,14 +77,18 @@ class Piece:
                 table = table.filter(self.wanted).select(list(self.names))
             else:
                 table = self.dataset.to_table(columns=list(self.names), filter=self.wanted)
-            return _narrow(columns_of(table, options, self.undeclared))
+            columns = _narrow(columns_of(table, options, self.undeclared))
         except (pa.ArrowException, OSError) as error:
             if len(self.dataset.files) == 1:  # of which the path tells
                 raise
             raise broken(self.dataset, error) from None
+        for path, *before in self.stamps:
+            if list(file_stamp(Path(path))[:2]) != before:
+                raise FileFormatError(path, "has changed since it was scanned; scan it again")
+        return columns
 
 
-def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:
+def of_files(source: Any, client: Any, options: Options, wanted: Expression | None) -> Parts:
     """Have the workers of a cluster read files, each its own, and return the source of what they keep.
 
     Raises
@@ -89,12 +102,12 @@ def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:
     """
     found = paths_of(source)
     if found is None:
-        raise SchemaError(f"{NEEDED}, and the source is neither", parameter="client")
+        raise SchemaError(f"{NEEDED}; the source is none of these", parameter="client")
     files, folder = [path.absolute() for path in found[0]], found[1]
     kind = common_kind(files, folder)
     if kind not in COLUMNAR:
         raise SchemaError(
-            f"{NEEDED}, and {str(files[0])!r} is none; dask.dataframe.read_csv makes a frame of text files",
+            f"{NEEDED}, and not {str(files[0])!r}; read text files with dask.dataframe.read_csv",
             parameter="client",
         )
     options.text.refuse(files[0].name)
@@ -103,30 +116,27 @@ def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:
     options = replace(options, exclude=())  # they are not read
     columns_of(dataset.schema.empty_table().select(names), options, undeclared)  # refuses types that hold no labels
     workers = Workers(client)
-    of = partial(Piece, names=tuple(names), wanted=wanted, undeclared=undeclared)
     schema = dataset.schema.empty_table().select(names).schema
-    pieces = [of(_path_of(some), _only(dataset, some)) for some in _cut(dataset, kind, schema, workers.n_threads)]
+    pieces = []
+    for some in _cut(dataset, kind, schema, workers.n_threads):
+        paths = list(dict.fromkeys(fragment.path for fragment in some))
+        stamps = tuple((path, *file_stamp(Path(path))[:2]) for path in paths)
+        called = paths[0] if len(paths) == 1 else f"{paths[0]} to {paths[-1]}"
+        pieces.append(Piece(called, _only(dataset, some), tuple(names), wanted, undeclared, stamps))
     keep = not any(is_text(field.type) for field in schema)  # of text there may be much
-    return of_delayed(workers, _lazy(pieces, options), options, keep=keep)
-
-
-def _lazy(pieces: Sequence[Piece], options: Options) -> list[Any]:
     from dask.delayed import delayed
 
-    return [delayed(partial(_read, options=options), pure=False)(piece) for piece in pieces]
+    lazy = [delayed(partial(Piece.read, options=options), pure=False)(piece) for piece in pieces]
+    return of_delayed(workers, lazy, options, keep=keep)
 
 
-def _read(piece: Piece, options: Options) -> Columns:
-    return piece.read(options)
-
-
-def _cut(dataset: Any, kind: str, schema: pa.Schema, n: int) -> list[list[Any]]:
+def _cut(dataset: Dataset, kind: str, schema: pa.Schema, n: int) -> list[list[Fragment]]:
     """Return the fragments of pieces of about one size, as many as workers can read at once, or more of long files."""
     files = list(dataset.get_fragments())
     width = max(1, sum(_bytes_of(field.type) for field in schema))
     sizes = [width * file.count_rows() for file in files]
     most = max(1, min(MOST_BYTES, -(-sum(sizes) // n)))
-    parts: list[tuple[Any, int]] = []
+    parts: list[tuple[Fragment, int]] = []
     for file, size in zip(files, sizes, strict=True):
         n_parts = -(-size // most) if kind == "parquet" else 1
         groups = [group.id for group in file.row_groups] if n_parts > 1 else []
@@ -143,12 +153,7 @@ def _bytes_of(kind: pa.DataType) -> int:
     return MOST_INDEX if is_text(kind) else kind.bit_width // 8 if pa.types.is_primitive(kind) else MOST_CELL
 
 
-def _path_of(fragments: Sequence[Any]) -> str:
-    first, last = fragments[0].path, fragments[-1].path
-    return str(first) if first == last else f"{first} to {last}"
-
-
-def _only(dataset: Any, fragments: Sequence[Any]) -> Any:
+def _only(dataset: Dataset, fragments: Sequence[Fragment]) -> Dataset:
     """Return the rows of some fragments of a dataset, with the columns of all."""
     import pyarrow.dataset as pa_ds
 

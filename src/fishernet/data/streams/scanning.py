@@ -13,7 +13,7 @@ import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +34,15 @@ from fishernet.data.streams.store import Head, Stored, made_of, new_store, opene
 from fishernet.data.streams.stream import Stream
 from fishernet.data.variable import Column
 
+if TYPE_CHECKING:
+    from pyarrow.dataset import Expression
+
 
 @shows_keywords(FileKeywords)
 def scan(
     source: Any,
     *,
-    filter: Any = None,  # noqa: A002 what Arrow calls it
+    filter: Expression | None = None,  # noqa: A002 what Arrow calls it
     cache: str | os.PathLike[str] | None = None,
     client: Any = None,
     progress: Progress | None = None,
@@ -130,7 +133,7 @@ def scan(
     return _on_disk(batches, options, how, target, progress)
 
 
-def _as_text(options: Options, filter: Any) -> str:  # noqa: A002
+def _as_text(options: Options, filter: Expression | None) -> str:  # noqa: A002
     """Return keywords as a text that is the same in every process and tells all that differ apart."""
     schema = None if options.schema is None else [(column.name, variable_fields(column)) for column in options.schema]
     others = replace(options, schema=None, na_values=frozenset())

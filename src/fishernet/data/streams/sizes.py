@@ -32,7 +32,7 @@ def found_files(path: Path) -> list[Path]:
         names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 a pattern may begin anywhere
         files = [Path(name) for name in names if Path(name).is_file()]
         if not files:
-            raise FileFormatError(path, "no file has a name of this pattern")
+            raise FileFormatError(path, "no file matches this pattern")
         return files
     raise FileFormatError(path, "there is no such file or folder")
 

@@ -131,7 +131,7 @@ class Spool:
     def columns(self) -> Columns:
         """Return the columns of the whole source; their cells stay where they were put."""
         if not self._columns:
-            raise SchemaError("the source has no batch, so it is unknown what its columns are")
+            raise SchemaError("the source has no batches, so its columns are unknown")
         return Columns([column.whole() for column in self._columns], self.n_rows)
 
 
@@ -312,6 +312,6 @@ def _as_numbers(texts: Sequence[str], options: Options) -> npt.NDArray[np.float6
 
 def _other_type(where: str, name: str) -> SchemaError:
     return SchemaError(
-        f"{where}: column {name!r} is of another type there than before; write the files with one schema, or read the "
+        f"{where}: column {name!r} has another type there than before; write the files with one schema, or read the "
         "column as text"
     )

@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -336,7 +336,7 @@ def refuse_other(folder: Path, head: Head, identity: str | None) -> None:
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[Any]:
+def _file(path: Path) -> Iterator[IO[bytes]]:
     try:
         file = path.open("rb")
     except OSError as error:
@@ -346,7 +346,7 @@ def _file(path: Path) -> Iterator[Any]:
         yield file
 
 
-def _mapped(path: Path, file: Any, entry: Entry) -> npt.NDArray[Any]:
+def _mapped(path: Path, file: IO[bytes], entry: Entry) -> npt.NDArray[Any]:
     kind = np.dtype(entry.type)
     if os.fstat(file.fileno()).st_size != entry.bytes:
         raise FileFormatError(path, f"a file of the store is cut off or too long; {ANEW}")
@@ -356,7 +356,7 @@ def _mapped(path: Path, file: Any, entry: Entry) -> npt.NDArray[Any]:
     return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), kind)
 
 
-def _check(path: Path, file: Any, entry: Entry, *, anew: bool) -> None:
+def _check(path: Path, file: IO[bytes], entry: Entry, *, anew: bool) -> None:
     try:
         found = checksum_of(file, anew=anew)
     except OSError as error:
