@@ -210,6 +210,7 @@ def test_one_long_file_is_read_as_a_stream_and_that_is_said(
     one, _ = files
     whole = good("describe", one)
     assert whole.err == ""
+    monkeypatch.setattr(sources, "ALWAYS_SHORT", 0)
     monkeypatch.setattr(sources, "memory_limit", lambda: 10_000)
     said = good("describe", one)
     assert said.out == whole.out
