@@ -361,7 +361,7 @@ def entropies(source: Source, inputs: Sequence[Sequence[int]]) -> list[float]:
     """
     logs = local_scores(source, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
     totals = [float(source.total)] * len(inputs)
-    if hasattr(source, "by_set"):
+    if source.by_set:
         statistics = source.statistics([tuple(sorted((*of, v))) for v, of in enumerate(inputs)])
         totals = [max(1.0, float(statistic.total)) for statistic in statistics]
     return [max(0.0, -float(log) / total) for log, total in zip(logs, totals, strict=True)]

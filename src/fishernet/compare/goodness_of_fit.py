@@ -47,6 +47,7 @@ from fishernet.data.matching import is_table
 from fishernet.infer import group_probabilities
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.features import checked_length
+from fishernet.kernels.fisher.scored_model import ScoredModel
 from fishernet.kernels.kernel import ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import MOST_SPLIT_CELLS
@@ -314,7 +315,7 @@ def _require_network(model: Any) -> None:
 
 def _unsmoothed(net: Any, n_fitted: float, smoothing: float) -> Any:
     """Return a network of the frequencies behind smoothed probabilities, from the expected counts of its groups."""
-    if not getattr(net, "runs_in_core", False) or smoothing == 0:
+    if ScoredModel(net).tables is None or smoothing == 0:
         return net
     conditionals = []
     for conditional, of_groups in zip(net.conditionals, group_probabilities(net, seed=0), strict=True):

@@ -55,6 +55,11 @@ class Source(Protocol):
         """Whether a cell of `rows` is missing; False for statistics alone, which tell the weight left out."""
         return False
 
+    @property
+    def by_set(self) -> bool:
+        """Whether each set of variables is answered from rows of its own: those that are complete in it."""
+        return False
+
     def in_core(self) -> _core.Columns | None:
         """Return the rows as the core counts and scores them in one pass; None where it cannot."""
         return None

@@ -331,6 +331,16 @@ class Table(GivesFrames):
         return self._n_rows, len(self._variables)
 
     @property
+    def by_set(self) -> bool:
+        """Whether each set of variables is answered from rows of its own: no, from all rows."""
+        return False
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the rows lie on a disk, as those of a `Stream` do; those of a table lie in memory."""
+        return False
+
+    @property
     def weights(self) -> Weights | None:
         """(n_rows,), read-only: how much each row counts; None means once. int64 where all are whole, else float64."""
         return self._weights

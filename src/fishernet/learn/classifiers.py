@@ -388,7 +388,7 @@ def descending(values: Array, tie: float) -> Positions:
 def mutual_information(source: Source, features: Positions, given: int | None) -> Pairs:
     """Return what each pair of features tells about one another, given a variable or nothing."""
     n = len(features)
-    if getattr(source, "by_set", False):
+    if source.by_set:
         return _information_of_available_cases(source, features, given)
     first, second = np.triu_indices(n, 1)
     parents, none = features[second][:, None], np.empty((n, 0), dtype=np.int64)

@@ -316,7 +316,7 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
     smoothing : float
         What is added to the count of every state in every group.
     """
-    if not getattr(net, "runs_in_core", False):
+    if not net.runs_in_core:
         return parameters(net.dag, table)
     weights, unit = table.weights_in_units
     counts = net.flat.cells(net.rows(table, complete_for="a fit").native).counts(weights) * unit

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Reporter
-from fishernet.data.matching import Data
+from fishernet.data.matching import Data, is_table
 from fishernet.kernels import RowSums
 
 Positions = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ NO_ROWS = np.zeros(0, dtype=np.int64)
 def n_parts(parts: int | None, data: Data, k: int | None, n_rows: int, *, can: bool = True) -> int:
     """Return in how many parts rows are chosen from; `can` says whether the criterion is one of features or counts."""
     if parts is None:
-        if not can or not hasattr(data, "blocks") or n_rows <= MOST_AT_ONCE:
+        if not can or not is_table(data) or not data.on_disk or n_rows <= MOST_AT_ONCE:
             return 1
         return max(1, min(-(-n_rows // PART_ROWS), n_rows // (k or 1)))
     most = max(n_rows // (k or 1), 1)

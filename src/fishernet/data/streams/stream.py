@@ -183,6 +183,11 @@ class Stream(Table):
         cut = (discretized(variable, column, self._weights, options) for variable, column in pairs)
         return self._written(cut, self._own_weights(), self._n_rows)
 
+    @property
+    def on_disk(self) -> bool:
+        """True: its columns are mapped files of a store."""
+        return True
+
     def _own_weights(self) -> Iterator[npt.NDArray[Any]] | None:
         return None if self._weights is None else _blocks(self._weights)
 

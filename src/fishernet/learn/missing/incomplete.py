@@ -56,11 +56,13 @@ class AvailableCases(Source):
     1
     """
 
-    by_set = True
-    """The rows that are counted are not the same for all sets."""
-
     def __init__(self, source: Source) -> None:
         self.source = as_source(source)
+
+    @property
+    def by_set(self) -> bool:
+        """True: the rows that are counted are not the same for all sets."""
+        return True
 
     @property
     def variables(self) -> tuple[Column, ...]:
