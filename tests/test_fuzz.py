@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pytest
 import fishernet as fn
 from fishernet.base import check
 from fishernet.base.errors import MOST_LETTERS, FishernetError
-from tests.fuzz import campaign, core, public, readers
+from tests.fuzz import campaign, core, hostile, public, readers
 from tests.fuzz.campaign import PARTS, cases_of, findings, repeat
 from tests.fuzz.case import Case, finding
 
@@ -39,6 +40,16 @@ def test_a_short_run_on_the_core_finds_nothing() -> None:
     ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root, env=dict(os.environ))
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
     assert ended.stdout.count("as it should be") == OF_THE_CORE
+
+
+def test_every_value_can_be_damaged_and_shown() -> None:
+    """Values of any size, depth and text, also within lists: the campaign goes on behind them."""
+    endless: list[Any] = [Endless(), 10**400, 1e308, "\ud83d", deep, "9" * 5000]
+    for number in range(20):
+        draws = random.Random(number)
+        for given in (*(make() for make in hostile.VALUES), *endless):
+            hostile.shown(hostile.damaged(given, draws))
+            hostile.shown(hostile.damaged([given], draws))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -121,6 +132,7 @@ def test_a_case_can_be_repeated(capsys: pytest.CaptureFixture[str]) -> None:
 NET: Any = public.NET
 TABLE: Any = public.TABLE
 HMM: Any = public.HMM
+KERNEL: Any = public.KERNEL
 CHAIN: Any = public.CHAIN
 lib: Any = fn  # what is given here is of other types than is asked for
 checks: Any = check
@@ -131,6 +143,14 @@ deep: list[Any] = []
 for _ in range(5000):
     deep = [deep]
 
+
+class Endless:
+    """An object whose repr has no end."""
+
+    def __repr__(self) -> str:
+        return f"<{self!r}>"
+
+
 # Calls, and the parameter that the error is about; None where it is about no single one.
 FOUND: dict[str, tuple[Callable[[], Any], str | None]] = {
     "a frame for a number": (lambda: lib.learn.markov_graph(TABLE, test="g-squared", alpha=FRAME), "alpha"),
@@ -139,9 +159,9 @@ FOUND: dict[str, tuple[Callable[[], Any], str | None]] = {
     "no names": (lambda: lib.infer.JunctionTree(NET).marginal(3), "names"),
     "names that cannot be sorted": (lambda: lib.Table.from_codes([[0, 1]]).select([None, "v0"]), None),
     "names of two kinds": (lambda: lib.Dag.from_edges(["a", 3], []), None),
-    "variables that are none": (lambda: lib.MarkovNetwork(["x"], []), None),
+    "variables that are none": (lambda: lib.MarkovNetwork(["x"], []), "variables"),
     "one variable": (lambda: lib.MarkovNetwork(ROW[0], []), "variables"),
-    "variables of a table": (lambda: lib.Table.from_codes([[0]], ["x"]), None),
+    "variables of a table": (lambda: lib.Table.from_codes([[0]], ["x"]), "variables"),
     "columns that are one number": (lambda: lib.Table(ROW, 3), "columns"),
     "conditionals that are none": (lambda: lib.BayesianNetwork(ROW, [1, 2]), None),
     "parents that are no mapping": (lambda: lib.BayesianNetwork.from_tables(ROW, ["x"], {}), "parents"),
@@ -173,7 +193,7 @@ FOUND: dict[str, tuple[Callable[[], Any], str | None]] = {
     "strings that are a number": (lambda: HMM.log_prob(3), None),
     "strings that are a set": (lambda: HMM.log_prob([{"z"}]), "unknown"),
     "an order beyond": (lambda: lib.MarkovChain("a", 2**63, [1.0]), "order"),
-    "an order of two symbols beyond": (lambda: lib.MarkovChain("ab", 2**63, [0.5, 0.5]), None),
+    "an order of two symbols beyond": (lambda: lib.MarkovChain("ab", 2**63, [0.5, 0.5]), "order"),
     "a length beyond": (lambda: CHAIN.sample(1, length=2**62), "length"),
     "a length of a model": (lambda: HMM.sample(1, length=2**62), "length"),
     "all strings of a length": (lambda: HMM.fisher_information(length=2**62), None),
@@ -204,6 +224,17 @@ FOUND: dict[str, tuple[Callable[[], Any], str | None]] = {
     "a flag": (lambda: lib.learn.dependency_network(TABLE, last_step=FRAME), "last_step"),
     "seconds": (lambda: lib.learn.structure(TABLE, max_seconds="9"), "max_seconds"),
     "a fraction": (lambda: TABLE.split("0.5"), "fraction"),
+    "a number for a column": (lambda: lib.select.random_subset({"asia": 2**63}, 2), "table"),
+    "a class for rows": (lambda: lib.select.similar(public.KERNEL, lib.Table, 0), "table"),
+    "weights that are lists": (lambda: lib.infer.stationary(public.DN, weights={"asia": []}), "weights"),
+    "weights that are nested": (lambda: lib.infer.stationary(public.DN, weights={"asia": [1.0]}), "weights"),
+    "parts that are a frame": (lambda: lib.kernels.CountKernel(HMM, parts=pd.DataFrame()), "parts"),
+    "names that are an array of records": (
+        lambda: lib.data.as_table(TABLE, ROW, without=np.zeros(3, dtype=[("a", "i4")])),
+        "without",
+    ),
+    "rows that are text": (lambda: KERNEL.smallest_expected("9"), "n_rows"),
+    "an object without a repr": (lambda: lib.learn.structure(TABLE, max_seconds=Endless()), "max_seconds"),
 }
 
 

@@ -262,3 +262,15 @@ def test_equality() -> None:
 def test_it_says_what_it_is() -> None:
     assert repr(random_table(0, 1234, [2, 2], weighted=True)) == "Table(1,234 rows, 2 variables, weighted)"
     assert len(random_table(0, 12, [2])) == 12
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [0.5, 1.5]])
+def test_weights_cannot_be_made_writeable(weights: list[float]) -> None:
+    table = Table.from_codes([[0], [1]], weights=np.array(weights))
+    assert table.weights is not None
+    held = np.asarray(table.weights)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        held.setflags(write=True)
+    with pytest.raises(ValueError, match="read-only"):
+        held[0] = 9
+    assert held.tolist() == weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import random
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -150,9 +151,12 @@ def damaged(valid: Any, draws: random.Random) -> Any:
     if isinstance(valid, bool) or valid is None:
         return value(draws)
     if isinstance(valid, int | float):
-        return draws.choice([valid + 1, -valid, valid * 10**12, valid + 0.5, float("nan"), str(valid), [valid]])
+        beyond = isinstance(valid, int) and abs(valid) >= 10**300  # no float, and no text of digits
+        others = [] if beyond else [valid + 0.5, valid * 10**12, str(valid)]
+        return draws.choice([valid + 1, -valid, float("nan"), [valid], *others])
     if isinstance(valid, str):
-        return draws.choice([valid + "x", valid.upper(), valid * 3, valid[:1], [valid], valid.encode(), {valid: valid}])
+        raw = valid.encode("utf-8", "surrogatepass")
+        return draws.choice([valid + "x", valid.upper(), valid * 3, valid[:1], [valid], raw, {valid: valid}])
     if isinstance(valid, list | tuple) and valid:
         return _sequence(valid, draws)
     if isinstance(valid, dict) and valid:
@@ -180,7 +184,12 @@ def _array(valid: np.ndarray[Any, Any], draws: random.Random) -> Any:
         wrong = [np.nan, np.inf, -1.0, 1e308] if valid.dtype.kind == "f" else [-1, 2**62, int(valid.max()) + 1]
         other.flat[draws.randrange(valid.size)] = draws.choice(wrong)
         return other
-    return draws.choice(ways)()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return draws.choice(ways)()
+    except (TypeError, ValueError, OverflowError):  # words, records and objects are no numbers
+        return valid.tolist()
 
 
 def _sequence(valid: list[Any] | tuple[Any, ...], draws: random.Random) -> Any:
@@ -196,7 +205,7 @@ def _sequence(valid: list[Any] | tuple[Any, ...], draws: random.Random) -> Any:
     elif way == 3:
         items[at] = value(draws)
     elif way == 4:
-        return dict.fromkeys(map(repr, items))
+        return dict.fromkeys(map(shown, items))
     else:
         return (item for item in items)
     return type(valid)(items) if type(valid) in (list, tuple) else items

@@ -211,3 +211,17 @@ def test_the_table_of_a_regression_has_its_terms() -> None:
     dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
     net = fn.BayesianNetwork.from_regressions(dag, [0, 1], [[], [2]], [1, 0.5])
     assert net.cpt("y").to_pydict() == {"term": ["(intercept)", "x", "(sd)"], "value": [1.0, 2.0, 0.5]}
+
+
+def test_a_network_shows_itself_without_a_look_for_each_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text, HTML and the arcs of thousands of variables: names are not searched one by one."""
+    asia = fn.datasets.load("asia")
+    before = (repr(asia), str(asia), asia.edges)
+    assert before[2] == tuple((parent, name) for name in asia.names for parent in asia.parents(name))
+
+    def searched(*_: object) -> None:
+        raise AssertionError("a name was searched")
+
+    monkeypatch.setattr("fishernet.models.network.positions", searched)
+    assert (repr(asia), str(asia), asia.edges) == before
+    assert "8 variables, 8 arcs" in repr(asia)

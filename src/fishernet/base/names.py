@@ -26,7 +26,7 @@ def shown(value: object, most: int = 400) -> str:
     """Return a value as a message shows it: in one line, cut where it is long, its class where it has no text."""
     try:
         text = repr(value)
-    except (RecursionError, ValueError):  # nested too deep, or an int of thousands of digits
+    except Exception:  # nested too deep, an int of thousands of digits, or what the object's own repr raises
         text = a(type(value).__name__)
     return cut(" ".join(text.split()) if "\n" in text else text, most)
 

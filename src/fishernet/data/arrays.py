@@ -106,9 +106,7 @@ def checked_weights(weights: npt.ArrayLike, n_rows: int) -> Weights:
         raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
     whole = array.dtype.kind != "f" or np.array_equal(array, np.rint(array))
     held: npt.NDArray[Any] = np.ascontiguousarray(array).astype(np.int64 if whole else np.float64, copy=False)
-    kept: Weights = held.view()
-    kept.flags.writeable = False
-    return kept
+    return sealed(held)
 
 
 def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:

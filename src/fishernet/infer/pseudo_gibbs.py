@@ -167,7 +167,10 @@ def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDA
     if isinstance(weights, Mapping):
         names = [variable.name for variable in variables]
         array = np.zeros(len(names))
-        array[list(positions(names, weights))] = check.numbers(list(weights.values()), "weights")
+        given = check.numbers(list(weights.values()), "weights")
+        if given.ndim != 1:
+            raise SchemaError("weights must be one number per variable, not arrays", parameter="weights")
+        array[list(positions(names, weights))] = given
     else:
         array = check.numbers([] if weights is None else weights, "weights")
     if array.shape != (len(variables),):

@@ -91,7 +91,9 @@ class Network(Queried, DrawnModel, Value):
     @property
     def edges(self) -> tuple[Pair, ...]:
         """The arcs as pairs of names (parent, child), sorted by the child's position, then by the parent's."""
-        return tuple((parent, name) for name in self.names for parent in self.parents(name))
+        names = self.names
+        pairs = zip(names, self.conditionals, strict=True)
+        return tuple([(names[parent], name) for name, own in pairs for parent in sorted(own.parents)])
 
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the names of one variable's parents (of a dependency network: its inputs).
@@ -142,7 +144,8 @@ class Network(Queried, DrawnModel, Value):
         return self.conditionals[positions(self.names, [name])[0]]
 
     def __repr__(self) -> str:
-        size = f"{several(len(self.variables), 'variable')}, {several(len(self.edges), 'arc')}"
+        n_arcs = sum(len(conditional.parents) for conditional in self.conditionals)
+        size = f"{several(len(self.variables), 'variable')}, {several(n_arcs, 'arc')}"
         fitted = "" if self.n_rows is None else f", fitted on {several(self.n_rows, 'row')}"
         return f"{type(self).__name__}({size}, {several(self.n_parameters, 'parameter')}{fitted})"
 

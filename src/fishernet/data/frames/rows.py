@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import unused_name
+from fishernet.base.names import a, shown, unused_name
 from fishernet.data.arrays import Weights
 from fishernet.data.arrow import NO_ARROW_TYPE, streamed
 from fishernet.data.matching import Data, as_data, is_column, is_table, listed_items
@@ -25,6 +25,10 @@ def held(data: Data) -> Data:
     A stream, a dataset and a relation become a pyarrow Table, and what is gone through once a list; all else is
     returned as it is.
     """
+    if isinstance(data, type):
+        raise SchemaError(
+            f"a Table, a data frame or an array is needed, not the class {data.__name__}", parameter="table"
+        )
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if is_table(data) or isinstance(data, Mapping | str | bytes | np.ndarray) or _is_eager(data):
@@ -40,10 +44,18 @@ def held(data: Data) -> Data:
 def n_rows_of(data: Data, purpose: str) -> int:
     """Return the number of rows of what `held` returned."""
     if isinstance(data, Mapping):
-        return len(next(iter(data.values()), ()))
+        return max((_length(name, column) for name, column in data.items()), default=0)
     if hasattr(data, "__len__") and not isinstance(data, str | bytes):
         return len(data)
     return as_data(data, purpose).n_rows
+
+
+def _length(name: object, column: Any) -> int:
+    try:
+        return len(column)
+    except TypeError:  # a number, or an array of no axis
+        kind = a(type(column).__name__)
+        raise SchemaError(f"column {shown(name)} must be a sequence of cells, not {kind}", parameter="table") from None
 
 
 def weights_of(data: Data) -> Weights | None:

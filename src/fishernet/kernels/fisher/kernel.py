@@ -187,7 +187,7 @@ class FisherKernel(OfFeatures):
 
     def smallest_expected(self, n_rows: float) -> float | None:
         """Return the least number of so many rows that the model expects in a cell; None where it has no cells."""
-        return self._metric.smallest_expected(n_rows)
+        return self._metric.smallest_expected(check.number(n_rows, "n_rows", least=0))
 
     def with_model(self, model: Any) -> FisherKernel:
         """Return the kernel with the metric "invariant" of another model, with as many variables hidden."""

@@ -46,10 +46,12 @@ class CountKernel(FeatureMade):
             raise SchemaError(
                 f"counts need a model with hidden states; {a(type(model).__name__)} has no expected_counts"
             )
-        if not all(isinstance(part, str) and part in PARTS for part in check.items(parts, "parts", "str")) or not parts:
-            raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {shown(parts)}")
+        chosen = check.items(parts, "parts", "str")
+        if not chosen or not all(isinstance(part, str) and part in PARTS for part in chosen):
+            known = ", ".join(map(repr, PARTS))
+            raise SchemaError(f"parts must be some of {known}, in a list; got {shown(parts)}", parameter="parts")
         self._model = model
-        self._parts = tuple(part for part in PARTS if part in parts)
+        self._parts = tuple(part for part in PARTS if part in chosen)
 
     @property
     def model(self) -> Any:
