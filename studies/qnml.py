@@ -227,8 +227,8 @@ def read_table(name: str, path: Path | None) -> fn.Table:
     names = headers(path) if name in OF_KEEL else None
     frame = csv.read_csv(path, csv.ReadOptions(column_names=names), convert_options=convert)
     frame = frame.drop_columns(list(source.without))
-    options: dict[str, Any] = {"bins": source.bins, "binning": "equal-width", "categorical": source.categorical}
-    return fn.Table.from_frame(frame, missing="drop", **options)
+    cut: dict[str, Any] = {"bins": source.bins, "binning": "equal-width"} if source.bins else {}
+    return fn.Table.from_frame(frame, missing="drop", categorical=source.categorical, **cut)
 
 
 def headers(path: Path) -> list[str]:

@@ -74,7 +74,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn NO-FILES --no-scan", "a folder is always read as a stream; leave --no-scan out"),
     ("learn nope*.csv", "nope*.csv: no file matches this pattern"),
     ("learn TABLE --cache TABLE", "cache must be a folder"),
-    ("learn TABLE --cache .", "holds other things; cache takes one of its own (option --cache)"),
+    ("learn TABLE --cache .", "holds other things; name a new or empty folder as cache (option --cache)"),
     ("learn TABLE --no-scan --cache store", "--cache keeps what a stream has encoded; it does not go with --no-scan"),
     ("learn TABLE --scheduler tcp://h:1 --scan", "--scan is for files that are read here; it does not go with --sch"),
     ("learn TABLE --scheduler tcp://h:1 --holdout 0.2", "--holdout 0.2 needs the rows, which the workers of a cluster"),

@@ -161,7 +161,7 @@ def test_wrong_options_are_refused() -> None:
         KernelTransformer(len).fit(STRINGS)
     with pytest.raises(fn.SchemaError, match="unknown metric"):
         MarkovFisherFeatures(1, metric="euclidean").fit(STRINGS)  # type: ignore[arg-type]
-    with pytest.raises(fn.FishernetError, match="say length="):
+    with pytest.raises(fn.FishernetError, match="give length="):
         MarkovFisherFeatures(1, metric="invariant").fit(STRINGS)
 
 

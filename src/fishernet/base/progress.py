@@ -37,12 +37,15 @@ class Interrupted(KeyboardInterrupt):
         The best so far.
     checkpoint : path or None
         The file from which the same call goes on.
+    size : str
+        How large the best so far is, as "12 arcs"; empty where that says nothing.
     """
 
-    def __init__(self, *message: str, best: Any, checkpoint: Path | None = None) -> None:
+    def __init__(self, *message: str, best: Any, checkpoint: Path | None = None, size: str = "") -> None:
         super().__init__(*message)
         self.best = best
         self.checkpoint = checkpoint
+        self.size = size
 
 
 class Bar:

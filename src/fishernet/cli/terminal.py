@@ -302,8 +302,12 @@ def outcome(error: BaseException, command: click.Command | None = None) -> tuple
             return f"{error}; nothing was written", 130
         case Interrupted(checkpoint=Path() as file):
             return f"interrupted while learning; the same command goes on from {file}", 130
-        case Interrupted():
-            return "interrupted while learning; nothing was written (--max-seconds keeps the best in time)", 130
+        case Interrupted(size=size):
+            so_far = f", with {size} so far" if size else ""
+            return (
+                f"interrupted while learning{so_far}; nothing was written (--max-seconds keeps the best in time)",
+                130,
+            )
         case KeyboardInterrupt():
             return "interrupted", 130
         case BrokenPipeError():

@@ -218,8 +218,7 @@ class Options:
                     raise SchemaError(message, parameter=keyword)
         elif self.unknown != "error":
             raise SchemaError("unknown is for labels that a schema does not have; give schema too", parameter="unknown")
-        numbers = self.bins.values() if isinstance(self.bins, dict) else [self.bins]
-        if self.binning != "quantile" and not any(isinstance(cut, int) for cut in numbers):
+        if self.binning != "quantile" and self.bins is None:
             raise SchemaError("binning says how a number of bins is cut; give bins too, as bins=4", parameter="binning")
         named = set() if not isinstance(self.bins, dict) else set(self.bins)
         schema = {variable.name for variable in self.schema or ()}

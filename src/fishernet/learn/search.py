@@ -155,7 +155,8 @@ def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, 
         with watch.over(search) as look:
             finished = search.run(scorer.for_core(), look)
     except KeyboardInterrupt:
-        raise Interrupted(best=Dag(names, search.parents)) from None
+        best = Dag(names, search.parents)
+        raise Interrupted(best=best, size=several(best.n_edges, "arc")) from None
     watch.finish(search.n_steps)
     steps = tuple(
         Step(KINDS[kind], names[parent] if parent >= 0 else "", names[child] if child >= 0 else "", gain)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
@@ -199,7 +199,7 @@ def structure(
     except Interrupted:
         raise
     except KeyboardInterrupt:
-        raise Interrupted(best=rules.start) from None
+        raise Interrupted(best=rules.start, size=several(rules.start.n_edges, "arc")) from None
 
 
 def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:

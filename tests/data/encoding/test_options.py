@@ -91,7 +91,6 @@ def test_only_what_is_needed_is_read_in_the_order_of_the_file() -> None:
     ("keywords", "parameter"),
     [
         ({"binning": "equal-width"}, "binning"),
-        ({"binning": "equal-width", "bins": {"x": [1.5]}}, "binning"),
         ({"unknown": "missing"}, "unknown"),
         ({"weights": 3}, "weights"),
         ({"exclude": ["x"], "columns": ["x", "y"]}, "exclude"),

@@ -33,7 +33,7 @@ path, way, places = Path(sys.argv[1]), sys.argv[2], [int(place) for place in sys
 def piece(path):  # what a worker of a cluster reads
     kind = common_kind([path], None)
     dataset, undeclared = dataset_of([path], kind, None)
-    return Piece(str(path), dataset, tuple(dataset.schema.names), None, undeclared).read(Options.checked())
+    return Piece(str(path), dataset, tuple(dataset.schema.names), None, undeclared, ()).read(Options.checked())
 
 def frames(path):  # what `select` shows of a stream's rows
     from fishernet.data.streams.batches import batches_of

@@ -162,8 +162,8 @@ def test_scores_and_predictions_of_each_need_complete_rows() -> None:
         (["a"], ["b", "b"], "each once"),
         (["a", "a"], None, "each once"),
         ([], None, "some variables"),
-        (["a", "b", "c"], None, "nothing to predict from"),
-        (["a"], [], "nothing to predict from"),
+        (["a", "b", "c"], None, "at least one given variable"),
+        (["a"], [], "at least one given variable"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(names: Any, given: Any, message: str) -> None:

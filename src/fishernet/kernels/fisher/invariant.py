@@ -357,6 +357,10 @@ class CellSums(SumsOfKernel):
         """Return the core's search for k rows, each of which is exchanged; equal rows count as one."""
         kernel = self._kernel
         distinct, kind_of = distinct_rows(self._rows)
-        cells = kernel.cells(distinct, self._first_row)
+        try:
+            cells = kernel.cells(distinct)
+        except ZeroProbabilityError:
+            kernel.cells(self._rows, self._first_row)  # names an impossible row by its place in the table
+            raise
         counts, total = self._counts
         return _core.search_distance(cells, kind_of, counts, total, k, kernel.inverse_theta, kernel.inverse_group)

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from fishernet.base.names import several
 from fishernet.base.progress import Interrupted, Watch
 from fishernet.data import Source, Table
 from fishernet.graphs import Dag
@@ -66,7 +67,7 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     except Interrupted:
         raise
     except KeyboardInterrupt:
-        raise Interrupted(best=found.dag) from None
+        raise Interrupted(best=found.dag, size=several(found.dag.n_edges, "arc")) from None
     return dataclasses.replace(found, n_scores=n_scores, finished=found.finished and not gains, seconds=watch.seconds)
 
 
