@@ -9,8 +9,11 @@ import json
 import math
 import re
 import subprocess
+import sys
+import unicodedata
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.progress import Interrupted
 from fishernet.cli.learn import learn
+from fishernet.cli.main import fishernet
 from fishernet.cli.select import select
 from fishernet.cli.terminal import (
     Commands,
@@ -329,3 +333,41 @@ def test_parts_are_measured_in_their_order_also_when_they_fail(monkeypatch: pyte
         now[0] += 0.5
         raise ValueError("x")
     assert list(watch.seconds.items()) == [("second", 2.0), ("first", 0.5)]
+
+
+class Screen(io.BytesIO):
+    """A standard output that says whether it is a terminal."""
+
+    def __init__(self, seen: bool) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def isatty(self) -> bool:
+        return self._seen
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("command", [["describe"], ["describe", "--json"], ["convert"]])
+def test_a_terminal_is_given_nothing_to_obey(
+    command: list[str], seen: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names, labels and file names with escape sequences; a pipe gets the bytes of the table as they are."""
+    source = tmp_path / "a\x1b[31m.csv"
+    source.write_text("a\x1b[2J,b\x9b\n" + "x\x1b]0;t\x07,y\n" * 3 + "z,\x9bw\n", encoding="utf-8")
+    more = [str(tmp_path / "b\x1b.parquet")] if command[0] == "convert" else []
+    screen = Screen(seen)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="utf-8", write_through=True))
+    with suppress(SystemExit):
+        fishernet([command[0], str(source), *more, *command[1:]], standalone_mode=True)
+    text = screen.getvalue().decode()
+    assert text
+    obeyed = {c for c in text if unicodedata.category(c) == "Cc"} - {"\n", "\t"}
+    assert not obeyed or not seen
+
+
+def test_the_option_escapes_formulas(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.csv", "a,b\n=1+2,-5\n@x,7\n")
+    for more, first in (([], "=1+2"), (["--escape-formulas"], "'=1+2")):
+        target = tmp_path / "b.csv"
+        good("convert", source, target, *more)
+        assert target.read_text(encoding="utf-8").splitlines()[1] == f"{first},-5"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import os
 import warnings
 from pathlib import Path
@@ -97,7 +99,7 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / f"t.{ending}"
     path.write_bytes(b"old")
 
-    def fail(table: Table, file: Any, weights: str) -> None:
+    def fail(table: Table, file: Any, *_: object) -> None:
         file.write(b"half")
         raise KeyboardInterrupt
 
@@ -191,3 +193,30 @@ def test_tables_that_cannot_be_written(tmp_path: Path) -> None:
     weighted = Table.from_codes([[0], [1]], weights=[1, 2])
     with pytest.raises(SchemaError, match="different name"):
         write_table(weighted, tmp_path / "t.csv", weights="v0")
+
+
+FORMULAS = ["=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "\tx", "\rx", "-5", "+1e3", "plain", "a=b"]
+
+
+@pytest.mark.parametrize("ending", TEXT)
+def test_formulas_are_written_as_they_are_or_escaped(tmp_path: Path, ending: str) -> None:
+    """By default the same table is read again; escaped, only text that is no number has an apostrophe before it."""
+    labels = [*FORMULAS]
+    table = Table([Variable("=name", labels)], [np.arange(len(labels), dtype=np.uint8)])
+    path = tmp_path / f"t.{ending}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        write_table(table, path)
+        assert exact(read_table(path, schema=table.variables)) == exact(table)
+        write_table(table, path, escape_formulas=True)
+    opened = gzip.open if ending.endswith("gz") else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
+        rows = [row[0] for row in csv.reader(file, delimiter="\t" if "tsv" in ending else ",")]
+    assert rows == ["'=name", *(f"'{label}" for label in labels[:6]), *labels[6:]]
+
+
+def test_numbers_are_no_formulas(tmp_path: Path) -> None:
+    table = Table.from_frame({"x": [-1.5, 2.25, None]})
+    write_table(table, tmp_path / "a.csv")
+    write_table(table, tmp_path / "b.csv", escape_formulas=True)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

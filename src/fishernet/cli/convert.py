@@ -13,7 +13,7 @@ from fishernet.cli import models
 from fishernet.cli.models import called, is_bayesian
 from fishernet.cli.options import Reading, explaining_kinds, reading_options
 from fishernet.cli.tables.sources import scan_option
-from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
+from fishernet.cli.terminal import FILE, Answer, check_folder, ending, formulas_option, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
 
@@ -23,9 +23,10 @@ from fishernet.data.writing import FORMATS
 @click.argument("target", metavar="OUT", type=FILE)
 @reading_options("keep", "error", "drop", "state")
 @scan_option
+@formulas_option
 @json_option
 @explaining_kinds
-def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
+def convert(source: Path, target: Path, as_json: bool, escape_formulas: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
     Models: .json, and the formats of other programs: .bif and .xdsl for Bayesian networks of states, .uai for these and
@@ -46,7 +47,11 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
         models.check_model_output(target)
     if is_model != (ending(target) in models.WRITERS):
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
-    found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
+    found = (
+        _convert_model(source, target)
+        if is_model
+        else _convert_table(source, target, Reading.out_of(options), escape_formulas)
+    )
     facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
     size = several(found["variables"], "variable")
     size = f"{several(found['rows'], 'row')}, {size}" if "rows" in found else size
@@ -64,7 +69,7 @@ def _convert_model(source: Path, target: Path) -> dict[str, int]:
     return {"variables": len(graph.names), **joined}
 
 
-def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, int]:
+def _convert_table(source: Path, target: Path, reading: Reading, escape_formulas: bool) -> dict[str, int]:
     table = reading.read(source)
-    write_table(table, target)
+    write_table(table, target, escape_formulas=escape_formulas)
     return {"variables": len(table.variables), "rows": table.n_rows}

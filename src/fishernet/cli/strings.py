@@ -112,7 +112,7 @@ class _Gram(Answer):
 
     matrix: Any = None
 
-    def write(self, output: Path | None, as_json: bool) -> None:
+    def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:  # noqa: ARG002
         """Write it to a file, or to stdout."""
         if as_json or output is None or ending(output) != ".npy":
             Answer.write(self, output, as_json)

@@ -21,6 +21,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import sys
 import threading
@@ -42,7 +43,7 @@ from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarn
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
 from fishernet.data import Table, write_table
-from fishernet.data.writing import FORMATS, FRAME_FORMATS, write_frame
+from fishernet.data.writing import FORMATS, FRAME_FORMATS, Sink, write_frame
 
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
@@ -50,6 +51,11 @@ Command = Callable[..., Any]
 
 FILE = click.Path(path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
+formulas_option = click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="CSV and TSV: write an apostrophe before text that a spreadsheet would take for a formula (= + - @).",
+)
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
@@ -72,24 +78,25 @@ class Answer:
     weights: str = "weights"
     remark: str = ""
 
-    def write(self, output: Path | None, as_json: bool) -> None:
+    def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:
         """Write it to a file, or to stdout."""
         if as_json:
             write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
         if self.frame is not None:
             if output is None:
-                FRAME_FORMATS[".csv"](self.frame, stdout())
+                FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
             else:
-                write_frame(self.frame, output)
+                write_frame(self.frame, output, escape_formulas=escape_formulas)
         elif self.rows is None:
             write_lines(self.lines, output)
         elif output is None:
-            FORMATS[".csv"](self.rows, stdout(), self.weights)
+            FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
         else:
-            write_table(self.rows, output, weights=self.weights)
+            write_table(self.rows, output, weights=self.weights, escape_formulas=escape_formulas)
         if self.remark:
-            click.echo(self.remark, err=True)
+            for line in self.remark.split("\n"):
+                click.echo(on_one_line(line), err=True)
 
 
 def answering(*, rows: bool = False) -> Callable[[Command], Command]:
@@ -99,13 +106,13 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
         @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout.")
         @json_option
         @wraps(command)
-        def answer(output: Path | None, as_json: bool, **words: Any) -> None:
+        def answer(output: Path | None, as_json: bool, escape_formulas: bool = False, **words: Any) -> None:
             check_folder(output)
             if rows and output is not None and not as_json:
                 _check_table_ending(output)
-            command(**words).write(output, as_json)
+            command(**words).write(output, as_json, escape_formulas=escape_formulas)
 
-        return answer
+        return formulas_option(answer) if rows else answer
 
     return add
 
@@ -188,11 +195,27 @@ def prints_where_one_looks() -> bool:
     return printed and sys.stdout is not None and sys.stdout.isatty()
 
 
-def stdout() -> IO[bytes]:
-    """Return the standard output, to write bytes to; raise FishernetError when it was closed."""
+CONTROLS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # all in UTF-8 but the tab and the line's end
+
+
+class Terminal:
+    """A standard output that somebody looks at: what a terminal would obey is written as its number, in hexadecimal."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, data: bytes, /) -> int:
+        """Write whole characters."""
+        shown = CONTROLS.sub(lambda found: b"\\x%02x" % found[0][-1], bytes(data))
+        self._file.write(shown)
+        return len(data)
+
+
+def stdout() -> Sink:
+    """Return the standard output, to write UTF-8 to; raise FishernetError when it was closed."""
     if sys.stdout is None:
         raise FishernetError("there is no standard output to write to; name a file with -o")
-    return sys.stdout.buffer
+    return Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
 
 
 def number(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
 ROWS = 1 << 16  # rows that are put together at a time
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
 LEVEL = 6  # of gzip: 9, its default here, takes up to 24 times as long for files that are 9 % smaller
 
 
@@ -41,7 +43,9 @@ class Sink(Protocol):
         """Write some."""
 
 
-def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "weights") -> None:
+def write_table(
+    table: Table, path: str | os.PathLike[str], *, weights: str = "weights", escape_formulas: bool = False
+) -> None:
     """Write a table's labels and numbers to a file.
 
     The file is written beside and renamed, so that a failure or Ctrl-C leaves what was there. Missing cells are empty
@@ -60,6 +64,11 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
         Ends in ``.csv``, ``.tsv`` (each also with ``.gz``), ``.parquet``, ``.arrow`` or ``.feather``.
     weights : str
         The name of the column that the weights go to, where the table has some.
+    escape_formulas : bool
+        In a text file, write an apostrophe before names and labels that a spreadsheet could take for a formula: text
+        that is no number and begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. Cells are written as
+        they are by default, since only then does reading the file give the same table; use this for files with labels
+        of strangers that somebody opens in a spreadsheet. Other formats hold no formulas and are as without it.
 
     Raises
     ------
@@ -98,15 +107,15 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
     if not table.variables:
         raise SchemaError("a table without columns cannot be written")
     with replacing(target) as file, opened(target, file) as sink:
-        write(table, sink, weights)
+        write(table, sink, weights, check.flag(escape_formulas, "escape_formulas"))
 
 
-def write_frame(frame: pa.Table, path: str | os.PathLike[str]) -> None:
+def write_frame(frame: pa.Table, path: str | os.PathLike[str], *, escape_formulas: bool = False) -> None:
     """Write rows as they are, a frame of `fishernet.data.originals`, to a file as `write_table` does."""
     target = Path(path)
     ending = format_of(target)
     with replacing(target) as file, opened(target, file) as sink:
-        FRAME_FORMATS[ending](frame, sink)
+        FRAME_FORMATS[ending](frame, sink, escape_formulas)
 
 
 def format_of(path: Path) -> str:
@@ -147,11 +156,13 @@ def _write_arrow(frame: pa.Table, file: Sink) -> None:
 # --------------------------------------------------------------------------------------------------------- text
 
 
-def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> None:
+def _write_delimited(table: Table, file: Sink, weights: str, escape_formulas: bool, delimiter: str) -> None:
     names = list(table.names) + ([] if table.weights is None else [weights])
     _check_header(names)
     gap = "NA" if len(names) == 1 else ""
-    texts = [_texts(variable, column, gap) for variable, column in zip(table.variables, table.codes, strict=True)]
+    cell = _harmless if escape_formulas else _cell
+    pairs = zip(table.variables, table.codes, strict=True)
+    texts = [_texts(variable, column, gap, cell) for variable, column in pairs]
     _warn_of_types(table)
 
     def cells(rows: slice) -> list[pa.Array]:
@@ -159,22 +170,24 @@ def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> 
         weight = [] if table.weights is None else [pa.array(table.weights[rows]).cast(pa.string())]
         return columns + weight
 
-    _write_lines(names, cells, table.n_rows, file, delimiter)
+    _write_lines([cell(name) for name in names], cells, table.n_rows, file, delimiter)
 
 
-def _write_frame_lines(frame: pa.Table, file: Sink, delimiter: str) -> None:
+def _write_frame_lines(frame: pa.Table, file: Sink, escape_formulas: bool, delimiter: str) -> None:
     names = frame.column_names
     _check_header(names)
     gap = "NA" if len(names) == 1 else ""
-    columns = [_written(field, column, gap) for field, column in zip(frame.schema, frame.columns, strict=True)]
+    pairs = zip(frame.schema, frame.columns, strict=True)
+    columns = [_written(field, column, gap, escape_formulas) for field, column in pairs]
 
     def cells(rows: slice) -> list[pa.Array]:
         return [column.slice(rows.start, ROWS).combine_chunks().cast(pa.string()) for column in columns]
 
-    _write_lines(names, cells, frame.num_rows, file, delimiter)
+    cell = _harmless if escape_formulas else _cell
+    _write_lines([cell(name) for name in names], cells, frame.num_rows, file, delimiter)
 
 
-def _written(field: pa.Field, column: pa.ChunkedArray, gap: str) -> pa.ChunkedArray:
+def _written(field: pa.Field, column: pa.ChunkedArray, gap: str, escape_formulas: bool) -> pa.ChunkedArray:
     """Return a column of a frame as cells of a text file."""
     try:
         texts = texts_of(column)
@@ -186,6 +199,8 @@ def _written(field: pa.Field, column: pa.ChunkedArray, gap: str) -> pa.ChunkedAr
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         texts = texts.dictionary_encode()
         quoted = _as_it_is if is_as_written(field) else _cell
+        if escape_formulas:
+            quoted = partial(_harmless, written=quoted)
         chunks = [
             pa.array(map(quoted, chunk.dictionary.to_pylist()), pa.large_string()).take(chunk.indices)
             for chunk in texts.chunks
@@ -202,8 +217,8 @@ def _check_header(names: Sequence[str]) -> None:
 def _write_lines(
     names: Sequence[str], cells: Callable[[slice], list[pa.Array]], n_rows: int, file: Sink, delimiter: str
 ) -> None:
-    """Write a header, and rows whose cells a function gives, by columns, a part of the rows at a time."""
-    header = delimiter.join(_cell(name) for name in names)
+    """Write a header of cells, and rows whose cells a function gives, by columns, a part of the rows at a time."""
+    header = delimiter.join(names)
     file.write(f"{header}\n".encode())
     for start in range(0, n_rows, ROWS):
         columns = cells(slice(start, start + ROWS))
@@ -214,7 +229,9 @@ def _write_lines(
         file.write(text.slice(0, int(end)))
 
 
-def _texts(variable: Column, column: npt.NDArray[Any], gap: str) -> Callable[[npt.NDArray[Any]], pa.Array]:
+def _texts(
+    variable: Column, column: npt.NDArray[Any], gap: str, cell: Callable[[Any], str]
+) -> Callable[[npt.NDArray[Any]], pa.Array]:
     """Return what makes text of cells of a column, `gap` being a missing one."""
     if variable.is_continuous:
         if np.isinf(column).any():
@@ -224,7 +241,7 @@ def _texts(variable: Column, column: npt.NDArray[Any], gap: str) -> Callable[[np
             return lambda cells: pc.fill_null(in_arrow(cells, unit).cast(pa.string()), gap)
         return lambda cells: pc.fill_null(pa.array(cells, from_pandas=True).cast(pa.string()), gap)
     _refuse_ambiguous(variable)
-    states = pa.array([*(_cell(state) for state in variable.states), gap])
+    states = pa.array([*(cell(state) for state in variable.states), gap])
     return lambda cells: states.take(pa.array(cells))
 
 
@@ -238,6 +255,20 @@ def _cell(state: State) -> str:
     if isinstance(state, str) and typed([text]).tolist() != [text]:
         return _quoted(text)
     return _as_it_is(text) if isinstance(state, str) else text
+
+
+def _harmless(state: State, written: Callable[[Any], str] = _cell) -> str:
+    """Return a state as a cell that no spreadsheet takes for a formula."""
+    if isinstance(state, str) and state.startswith(FORMULA) and not _is_number(state):
+        state = f"'{state}"
+    return written(state)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _as_it_is(text: str) -> str:
@@ -288,17 +319,17 @@ def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
     return found.tolist() != states or (is_numeric(found) and not are_states(numbers_of(found)))
 
 
-FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink], None]] = {
+FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink, bool], None]] = {
     ".csv": partial(_write_frame_lines, delimiter=","),
     ".tsv": partial(_write_frame_lines, delimiter="\t"),
-    ".parquet": lambda frame, file: _write_parquet(typed_frame(frame), file),
-    ".arrow": lambda frame, file: _write_arrow(typed_frame(frame), file),
-    ".feather": lambda frame, file: _write_arrow(typed_frame(frame), file),
+    ".parquet": lambda frame, file, _: _write_parquet(typed_frame(frame), file),
+    ".arrow": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
+    ".feather": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
 }
-FORMATS: dict[str, Callable[[Table, Sink, str], None]] = {
+FORMATS: dict[str, Callable[[Table, Sink, str, bool], None]] = {
     ".csv": partial(_write_delimited, delimiter=","),
     ".tsv": partial(_write_delimited, delimiter="\t"),
-    ".parquet": lambda table, file, weights: _write_parquet(table.to_frame(weights=weights), file),
-    ".arrow": lambda table, file, weights: _write_arrow(table.to_frame(weights=weights), file),
-    ".feather": lambda table, file, weights: _write_arrow(table.to_frame(weights=weights), file),
+    ".parquet": lambda table, file, weights, _: _write_parquet(table.to_frame(weights=weights), file),
+    ".arrow": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
+    ".feather": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
 }

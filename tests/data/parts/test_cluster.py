@@ -181,6 +181,16 @@ def test_another_version_on_the_workers_is_refused(frame: Any, client: Any, monk
         of_dask(frame, client)
 
 
+@pytest.mark.parametrize("error", [ConnectionResetError(104, "reset"), TimeoutError(), OSError("closed")])
+def test_a_worker_that_dies_while_versions_are_asked_is_told(
+    error: Exception, frame: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(client), "run", lambda *_, **__: {"tcp://127.0.0.1:1": error})
+    with pytest.raises(fn.FishernetError, match="worker tcp://127.0.0.1:1 stopped answering .* call again") as caught:
+        of_dask(frame, client)
+    assert caught.value.parameter == "client"
+
+
 def test_a_scheduler_that_is_gone_is_told(table: Table) -> None:
     lazy = dd.from_pandas(table.to_frame().to_pandas(), npartitions=2)
     started = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)

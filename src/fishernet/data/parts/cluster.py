@@ -320,6 +320,12 @@ class Workers:
         here = sys.modules[PACKAGE.partition(".")[0]].__version__ if PACKAGE in sys.modules else ""
         python = platform.python_version()
         for worker, found in self._client.run(eval, question, on_error="return").items():
+            if isinstance(found, OSError | TimeoutError):  # of the connection, not of the worker's Python
+                raise FishernetError(
+                    f"the worker {worker} stopped answering before the work began ({type(found).__name__}); see its "
+                    "log (too little memory is the usual cause), then call again: the workers that are left go on",
+                    parameter="client",
+                )
             if isinstance(found, BaseException):
                 raise FishernetError(
                     f"the worker {worker} cannot import {PACKAGE} ({found}); install it where the workers run",
