@@ -139,7 +139,9 @@ def routing(value: type) -> list[str]:
 def module_page(module: ModuleType, of_module: list[Entry]) -> str:
     """Return the page of a module: what it is for, and a table of its names."""
     about = inspect.getdoc(module) or ""
-    lines = [title(module.__name__), f".. module:: {module.__name__}\n", about, ""]
+    # a function may have the same full name, as fn.report has: its page is the one that is linked to
+    shared = not inspect.ismodule(getattr(fn, module.__name__.rpartition(".")[2], fn))
+    lines = [title(module.__name__), f".. module:: {module.__name__}", "   :no-index:\n" if shared else "", about, ""]
     lines += [".. list-table::", "   :widths: 30 70", "   :class: names", ""]
     for entry in of_module:
         lines += [f"   * - :doc:`{entry.name} <{entry.page}>`", f"     - {entry.summary}"]
