@@ -85,7 +85,7 @@ Out<std::int64_t> halved_by(const Kernel& kernel, std::size_t n_rows, const In<s
     return to_python(std::move(found));
 }
 
-Points points_of(const In2<double>& values) { return {{values.data(), values.size()}, values.shape(1)}; }
+DensePoints points_of(const In2<double>& values) { return {{values.data(), values.size()}, values.shape(1)}; }
 
 Out<std::int64_t> halved_by_matrix(const In2<double>& matrix, const In<std::int64_t>& order, std::int32_t rounds,
                                    double delta, const In<double>& draws, std::int64_t parts, bool exchanges) {

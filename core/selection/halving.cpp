@@ -144,7 +144,7 @@ public:
     }
 
 private:
-    const Points& points_;
+    const DensePoints& points_;
     std::vector<double> sum_;
 };
 

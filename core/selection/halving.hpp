@@ -22,7 +22,7 @@ struct MatrixKernel {
 };
 
 // Rows that are points, n x width, row by row.
-struct Points {
+struct DensePoints {
     std::span<const double> values;
     std::size_t width;
     const double* at(std::int64_t row) const { return values.data() + static_cast<std::size_t>(row) * width; }
@@ -30,13 +30,13 @@ struct Points {
 
 // exp(-|x - y|^2 / (2 bandwidth^2))
 struct GaussianKernel {
-    Points points;
+    DensePoints points;
     double bandwidth;
 };
 
 // x . y
 struct InnerProduct {
-    Points points;
+    DensePoints points;
 };
 
 // How a list of rows is split: it has parts of equal length that follow one another, each of which is halved in every
