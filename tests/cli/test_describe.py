@@ -24,7 +24,7 @@ def test_each_column_is_described_with_the_options_that_overrule(tmp_path: Path)
     dates = "2021-03-01 to 2021-03-28 0 dates, in days since 1970"
     assert f"day continuous {dates} --bins day=4 or --categorical day" in lines
     assert lines[-1] == "id left out 0 200 different texts in 200 rows: an identifier --categorical id"
-    assert "is taken for an identifier and left out" in said.err
+    assert "is an identifier and is left out" in said.err
 
 
 def test_what_a_shell_would_take_apart_is_quoted(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_what_missing_cells_depend_on_is_told_below(tmp_path: Path) -> None:
     assert said.startswith("Missing cells: not completely at random. In 1 of 2 columns with missing cells")
     assert "- `blood` is missing in 25 % of rows, more often where `ward` is 'B' (50 % against 0 %, p = " in said
     assert "- no dependence found: `weight`" in said
-    assert said.endswith("(not at random), no table can tell.")
+    assert said.endswith("because of their own values (not at random).")
     assert max(map(len, below.splitlines())) <= 100
     assert not any(line.startswith(("%", "= ", "< ")) for line in below.splitlines())
 

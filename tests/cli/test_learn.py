@@ -410,8 +410,8 @@ def test_some_columns_can_be_chosen(numbers: Path, csv: Path) -> None:
     chain().assign(name="x").to_csv(numbers, index=False)
     words = ["learn", numbers, "--model", "gaussian"]
     assert refused(*words) == (
-        "column 'name', row 0: numbers are needed, and the label 'x' is none; leave the column out (--columns names "
-        "those to read)"
+        "--model gaussian needs columns of numbers; 'name' holds text (row 0: 'x'); name the columns of numbers with "
+        "--columns, or leave this one out with --exclude name"
     )
     assert facts_of(*words, "--columns", '"c, d",b')["variables"] == ["b", "c, d"]
     assert facts_of("learn", csv, "--columns", "cough,smoke")["variables"] == ["smoke", "cough"]
@@ -422,8 +422,8 @@ def test_rows_with_missing_numbers_are_refused_or_left_out(numbers: Path) -> Non
     frame.loc[[4, 7], "b"] = np.nan
     frame.to_csv(numbers, index=False)
     assert refused("learn", numbers, "--model", "gaussian") == (
-        "a Gaussian Markov network needs a table without missing cells; missing in 'b' (2); read the table with "
-        "missing 'drop' (option --missing: error, drop, state, em, node-average)"
+        "--model gaussian needs a table without missing cells; missing in 'b' (2); type --missing drop to leave out "
+        "these rows when the table is read"
     )
     assert facts_of("learn", numbers, "--model", "gaussian", "--missing", "drop")["rows"] == 298
 

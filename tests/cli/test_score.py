@@ -274,7 +274,7 @@ def test_the_number_of_files_is_said(csv: Path, n_files: int, words: list[object
     assert "TABLE alone" in run("score", *[csv] * n_files, *words).err
 
 
-BINS = ["of binned columns ('age'): comparable only at the same bins", "of binned columns"]
+BINS = ["(columns with bins: 'age'; compare only models with the same bins)", "columns with bins"]
 
 
 def binned(tmp_path: Path) -> Path:
@@ -288,10 +288,10 @@ def test_likelihoods_of_binned_columns_are_called_that(tmp_path: Path) -> None:
     path, model = binned(tmp_path), tmp_path / "m.json"
     shown = good("learn", path, "--bins", 4, "-o", model).out
     line = next(line for line in shown.splitlines() if line.startswith("held-out log-likelihood"))
-    assert line.endswith(f" per row, {BINS[0]}")
-    assert f" per row, {BINS[0]}" not in good("score", model, path, "--rows").out
+    assert line.endswith(f" per row {BINS[0]}")
+    assert f" per row {BINS[0]}" not in good("score", model, path, "--rows").out
     assert next(x for x in good("score", model, path).out.splitlines() if "per row" in x).endswith(BINS[0])
-    assert f", {BINS[0]}" in good("score", path, "--folds", 4, "--bins", 3).out
+    assert f" {BINS[0]}" in good("score", path, "--folds", 4, "--bins", 3).out
 
 
 def test_likelihoods_of_states_and_numbers_are_not(tmp_path: Path, model: Path, csv: Path) -> None:

@@ -7,6 +7,7 @@ import importlib.metadata
 import io
 import json
 import math
+import pickle
 import re
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.progress import Interrupted
+from fishernet.base.remedies import Remedy
 from fishernet.cli.learn import learn
 from fishernet.cli.main import fishernet
 from fishernet.cli.select import select
@@ -254,20 +256,44 @@ def test_an_error_about_an_argument_ends_with_the_option_that_sets_it_and_speaks
     python = re.compile(r"""[a-z_]=["'\d{]|smoothing >|\bschema\b|\bna_values\b""")
     for error in refusals(tmp_path):
         assert error.parameter is not None, error
-        said = with_option(str(error), error.parameter, learn)
-        assert said.startswith(f"{error} (option --{error.parameter.replace('_', '-')}"), said
-        assert python.search(str(error)) is None, error
+        said = with_option(error, learn)
+        option = f"--{error.parameter.replace('_', '-')}"
+        ends = f"; type {option} " if error.remedies else f" (option {option}"
+        assert said.startswith(f"{error.fact}{ends}"), said
+        assert python.search(said) is None, error
 
 
 def test_a_message_of_no_option_stays_as_it_is() -> None:
     text = "column 'a', row 3: the label 'x=y' is not among the states 'max_parents', 'b'"
     for parameter, command in ((None, learn), ("schema", learn), ("k", None)):
-        assert with_option(text, parameter, command) == text
+        assert with_option(fn.FishernetError(text, parameter=parameter), command) == text
 
 
 def test_choices_are_named() -> None:
-    assert with_option("cells", "missing", learn) == "cells (option --missing: error, drop, state, em, node-average)"
-    assert with_option("k", "k", select) == "k (option -k)"
+    cells, k = fn.FishernetError("cells", parameter="missing"), fn.FishernetError("k", parameter="k")
+    assert with_option(cells, learn) == "cells (option --missing: error, drop, state, em, node-average)"
+    assert with_option(k, select) == "k (option -k)"
+
+
+def test_remedies_are_keywords_in_python_and_options_on_the_command_line() -> None:
+    ways = [
+        Remedy({"missing": "keep"}, "sum them out"),
+        Remedy({"missing": "drop"}, "leave out rows"),
+        Remedy({"categorical": ["a b", "c,d"]}, "keep them"),
+        Remedy({"thousands": ".", "decimal": ","}, "read them"),
+    ]
+    error = fn.FishernetError("wrong", parameter="missing", remedies=ways)
+    assert str(error) == (
+        "wrong; pass missing='keep' to sum them out, missing='drop' to leave out rows, "
+        "categorical=['a b', 'c,d'] to keep them, or thousands='.' with decimal=',' to read them"
+    )
+    assert with_option(error, learn) == (
+        "wrong; type --missing drop to leave out rows, --categorical 'a b,\"c,d\"' to keep them, "
+        "or --thousands . --decimal , to read them"
+    ), "learn has no --missing keep"
+    assert with_option(error, select).startswith("wrong; type --missing keep to sum them out, --missing drop")
+    assert with_option(error, click.Command("none")) == "wrong"
+    assert pickle.loads(pickle.dumps(error)).remedies == error.remedies
 
 
 @given(text=st.text())

@@ -39,7 +39,7 @@ def written(folder: Path, text: str, name: str = "t.csv") -> Path:
     "make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"]
 )
 def test_each_column_is_taken_for_what_it_is(make: Any) -> None:
-    with pytest.warns(FishernetWarning, match="the columns 'id', 'title' are taken for identifiers and left out"):
+    with pytest.warns(FishernetWarning, match="'id', 'title' are identifiers and are left out: 'id' holds 300"):
         table = Table.from_frame(make(PEOPLE))
     kinds = {v.name: "numbers" if v.is_continuous else v.cardinality for v in table.variables}
     assert kinds == {"ward": 9, "age": "numbers", "children": 4, "one": 1, "day": "numbers"}
@@ -63,7 +63,10 @@ def test_identifiers_are_kept_where_that_is_asked() -> None:
 def test_where_identifiers_begin(n_rows: int, n_texts: int, left_out: bool) -> None:
     frame = {"x": [f"t{i % n_texts}" for i in range(n_rows)], "y": [0, 1] * (n_rows // 2) + [0] * (n_rows % 2)}
     if left_out:
-        with pytest.warns(FishernetWarning, match=f"'x' holds {n_texts} different texts in {n_rows:,} rows"):
+        with pytest.warns(
+            FishernetWarning,
+            match=f"'x' is an identifier and is left out: {n_texts} different texts in {n_rows:,} rows",
+        ):
             assert Table.from_frame(frame).names == ("y",)
     else:
         assert Table.from_frame(frame).names == ("x", "y")
@@ -71,7 +74,7 @@ def test_where_identifiers_begin(n_rows: int, n_texts: int, left_out: bool) -> N
 
 def test_missing_cells_of_an_identifier_drop_no_row() -> None:
     frame = {"id": [None, *PEOPLE["id"][1:]], "ward": PEOPLE["ward"]}
-    with pytest.warns(FishernetWarning, match="'id' is taken for an identifier"):
+    with pytest.warns(FishernetWarning, match="'id' is an identifier and is left out"):
         assert Table.from_frame(frame, missing="drop").n_rows == N
 
 

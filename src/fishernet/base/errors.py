@@ -15,8 +15,10 @@
     UserWarning
       FishernetWarning            the result stands, but something about it should be known
 
-A message says what is wrong, where, and what to do; the attributes say the same to a program. Errors are copied and
-pickled with both, so that those of a worker process arrive as they were.
+A message says what is wrong, where, and what to do; the attributes say the same to a program. What to do may be a list
+of remedies, each an argument, its value and a purpose: the message words them as keywords, and the command line words
+the same ones as options. Errors are copied and pickled with all of that, so that those of a worker process arrive as
+they were.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ import copyreg
 import math
 from collections.abc import Sequence
 from typing import Any
+
+from fishernet.base.remedies import Remedy, advice
 
 __all__ = [
     "ConvergenceError",
@@ -49,13 +53,19 @@ class FishernetError(ValueError):
     ----------
     parameter : str or None
         The argument that it is about, by its name in the function that was called; None when it is about no single one.
+    fact : str
+        The message without its remedies.
+    remedies : tuple of Remedy
+        Arguments that would mend it, with which the message ends.
     """
 
     parameter: str | None
 
-    def __init__(self, message: str, *, parameter: str | None = None) -> None:
-        super().__init__(_sentence(message))
+    def __init__(self, message: str, *, parameter: str | None = None, remedies: Sequence[Remedy] = ()) -> None:
+        super().__init__(_sentence(message + advice("pass", [str(remedy) for remedy in remedies])))
         self.parameter = parameter
+        self.fact = _sentence(message)
+        self.remedies = tuple(remedies)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without this the class is called with the message alone, which most classes here refuse: a pool whose worker
@@ -104,8 +114,10 @@ class MissingValueError(FishernetError):
         The number of missing cells of each column that has some.
     """
 
-    def __init__(self, message: str, *, counts: dict[str, int], parameter: str | None = None) -> None:
-        super().__init__(message, parameter=parameter)
+    def __init__(
+        self, message: str, *, counts: dict[str, int], parameter: str | None = None, remedies: Sequence[Remedy] = ()
+    ) -> None:
+        super().__init__(message, parameter=parameter, remedies=remedies)
         self.counts = counts
 
 
@@ -216,13 +228,19 @@ class FishernetWarning(UserWarning):
     ----------
     parameter : str or None
         The argument that would mend it, by its name in the function that was called; None where there is none.
+    fact : str
+        The message without its remedies.
+    remedies : tuple of Remedy
+        Arguments that would mend it, with which the message ends.
     """
 
     parameter: str | None
 
-    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", *, parameter: str | None = None, remedies: Sequence[Remedy] = ()) -> None:
+        super().__init__(message + advice("pass", [str(remedy) for remedy in remedies]))
         self.parameter = parameter
+        self.fact = message
+        self.remedies = tuple(remedies)
 
 
 def __dir__() -> list[str]:

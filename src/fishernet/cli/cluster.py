@@ -25,7 +25,7 @@ from fishernet.learn import Clusters, clusters
 from fishernet.learn.clustering import STRUCTURES
 
 
-@click.command(short_help="Find groups of rows, and what marks each.")
+@click.command(short_help="Find groups of rows, and what is typical of each.")
 @table_argument
 @count("-k", "n_clusters", help="How many clusters.  [default: as many as BIC says]")
 @count("--most", default=8, show_default=True, help="Try up to N clusters where -k is not given.")

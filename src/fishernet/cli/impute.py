@@ -42,20 +42,20 @@ from fishernet.infer.completion import HOWS, How
 @seed_option
 @answering(rows=True)
 def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
-    """Fill in the missing cells of TABLE, given what is known of each row, by MODEL (.json, .bif, .xdsl or .uai).
+    """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl or .uai).
 
     The missing cells of a row are filled in together: by the states that are most probable, or (--how draw) by a draw
-    from their joint distribution. Drawn cells keep shares and dependences as they are in the model, where the most
-    probable ones make common states more common; several draws show how much the holes leave open.
+    from their joint distribution. Draws keep the shares and dependences of the model; the most probable states make
+    common states more common. Several draws show how uncertain the missing cells are.
 
-    The rows come as they are in the file, all of them and in its order, with all their columns; those that MODEL does
-    not know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
+    All rows are written as they are in the file and in its order, with all their columns; columns that MODEL does not
+    know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
 
-    They are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
-    .arrow. How many cells were filled in each column is said on stderr, or with --json instead of the rows.
+    The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. The
+    number of filled cells per column is printed on stderr, or with --json instead of the rows.
 
     \b
-    Example: learn from a table with holes, and fill them in
+    Example: learn from a table with missing cells, and fill them in
       fishernet learn patients.csv --bins 4 --missing em -o model.json
       fishernet impute model.json patients.csv -o complete.csv
       fishernet impute model.json patients.csv --how draw --seed 1 -o drawn.csv

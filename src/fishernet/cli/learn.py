@@ -64,7 +64,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "
     "graph (gaussian, markov).",
 )
-@click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
+@click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to predict.")
 @option.count(
     "--k",
     help="kdb: at most N other features as parents of each.  [default: 3]  markov, knn-mi: N neighbours.  [default: 5]",
@@ -72,14 +72,13 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @click.option(
     "--score",
     metavar="|".join([*SCORES, FRACTIONAL]),
-    help="bn, dn: what is maximized; bdeu:10 is bdeu with that sample size. fractional is for bn on columns of "
-    "numbers.  [default: bic]",
+    help="bn, dn: the score to maximize. bdeu:10 is BDeu with an equivalent sample size of 10. fractional is for bn on "
+    "columns of numbers.  [default: bic]",
 )
 @click.option(
     "--search",
     metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
-    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
-    "markov: iamb]",
+    help="The search. dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; markov: iamb]",
 )
 @option.count("--max-parents", help="bn: at most N parents per variable.")
 @option.count("--max-inputs", help="dn: at most N inputs per variable.")
@@ -103,32 +102,37 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     "--rule",
     metavar="hc|and|or",
     help="gaussian, markov: join variables that are in each other's Markov blankets (and), or one in the other's (or); "
-    "gaussian: climb among the edges of or (hc).  [default: hc; markov: and]",
+    "gaussian: hill climbing over the edges of or (hc).  [default: hc; markov: and]",
 )
 @click.option(
-    "--prior/--no-prior", default=None, help="gaussian: whether edges are few beforehand.  [default: --prior]"
+    "--prior/--no-prior", default=None, help="gaussian: use a prior that favours few edges.  [default: --prior]"
 )
 @click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
 @option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
-@click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
+@click.option(
+    "--scheme",
+    metavar="local|simple",
+    help="markov, knn-mi: permute among rows with similar conditions (local) or among all rows (simple).  "
+    "[default: local]",
+)
 @option.reading_options("error", "drop", "state", *LEARNED)
 @option.scan_options
 @scheduler_option
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
+@option.amount("--max-seconds", metavar="S", help="bn, markov: stop after S seconds with the best result so far.")
 @click.option(
     "--checkpoint",
     type=FILE,
     metavar="FILE",
-    help="bn: save the search state to FILE; the same command continues from there after an interruption.",
+    help="bn: save the state of the search to FILE; the same command continues from it.",
 )
 @option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
 @option.count(
     "--seed",
     default=0,
     show_default=True,
-    help="Decides which rows are held out, what restarts change, and permutations.",
+    help="Seed of the held-out rows, the restarts and the permutations.",
 )
 @json_option
 @option.explaining_kinds
@@ -138,34 +142,33 @@ def learn(
     """Learn a network from TABLE (.csv, .tsv, .arff, .parquet, .arrow).
 
     A Bayesian network (bn) has no cycles and gives exact probabilities. In a dependency network (dn) every variable
-    has inputs of its own; rows are drawn from it by pseudo-Gibbs sampling, and it is measured by its
+    has its own inputs; rows are drawn from it by pseudo-Gibbs sampling, and it is judged by its
     pseudo-log-likelihood.
 
     Three forms of Bayesian network predict one variable (--target) from all the others: with the class as their only
     parent (naive-bayes), in a tree below it (tan), or with up to --k parents besides it (kdb). A chow-liu tree is the
     likeliest of all trees over all variables.
 
-    Columns of numbers are taken as they are by three kinds: a Gaussian Markov network (gaussian) has an undirected
-    graph, learned without anything to tune; bn with --score fractional has arcs between linear-Gaussian variables; and
-    markov finds an undirected graph alone, by tests of independence, of which knn-mi sees any dependence, fisher-z
-    linear ones, and g-squared and chi-squared take tables of states.
+    Three kinds of model take columns of numbers without bins: a Gaussian Markov network (gaussian) has an undirected
+    graph (it has a prior and a rule, see --prior and --rule); bn with --score fractional has arcs between
+    linear-Gaussian variables; markov finds only an undirected graph, by tests of independence: knn-mi detects any
+    dependence, fisher-z linear dependence; g-squared and chi-squared need columns of states.
 
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
     rows, and the held-out log-likelihood, in nats per row, is that of this network. The network saved with -o has the
     same arcs, and its parameters are fitted again on all rows. With --holdout 0, by markov, and on a cluster
-    (--scheduler), everything is learned from all rows. States and bins are those of the whole table. The same command
+    (--scheduler), everything is learned from all rows. States and bins are found in the whole table. The same command
     prints the same numbers.
 
-    Rows with missing cells are learned from as they are by --missing em, which uses all that is known of each row and
-    is right where cells are missing at random: whether one is may depend on what is known of its row, not on what it
-    would have shown. --missing node-average is faster for many columns, and right where cells are missing completely at
-    random. Of rows held out, the missing cells are summed out; a dependency network is measured on the complete ones.
+    --missing em learns from rows with missing cells. It uses all known cells of each row and is right if cells are
+    missing at random: whether a cell is missing may depend on the known cells of its row, not on its own value.
+    --missing node-average is faster for many columns, and right if cells are missing completely at random. In held-out
+    rows missing cells are summed out; a dependency network is judged by the complete rows alone.
 
-    Names that hold commas stand in double quotes: --require '"a,b",c'.
+    Put names that contain commas in double quotes: --require '"a,b",c'.
 
     \b
-    Examples: four bins for numbers, no arc into the age; what each variable depends on, one by one; a classifier; the
-    graph of numbers
+    Examples: four bins for numbers, no arc into the age; a dependency network; a classifier; a graph of numbers
       fishernet learn patients.csv --bins 4 --tiers "age;smoke,cough" -o model.json
       fishernet learn patients.csv --model dn --max-inputs 3 -o model.json
       fishernet learn patients.csv --model tan --target cough -o model.json
@@ -223,7 +226,7 @@ def learn(
 def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Table:
     if learner.numbers:
         return reading.read_numbers(path, learner.numbers, progress=progress)
-    return reading.read(path, progress)
+    return reading.read_to_learn(path, progress, incomplete="missing" in learner.takes)
 
 
 def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:

@@ -92,8 +92,8 @@ class Learner(ABC):
             ]
         )
 
-    def held_out_words(self, facts: Facts) -> str:
-        """Return how well the rows held out are predicted."""
+    def held_out_words(self, facts: Facts, how: str = "") -> str:
+        """Return how well the rows held out are predicted, and how that was measured."""
         if not facts["held_out_rows"]:
             return "none, no rows were held out"
         impossible = facts.get("impossible_rows", 0)
@@ -103,7 +103,7 @@ class Learner(ABC):
             else ""
         )
         fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
-        return f"{number(facts[fact])} per row{facts['comparable']}{told}"
+        return f"{number(facts[fact])} per row{how}{facts['comparable']}{told}"
 
     def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
         """Return how long each part took, and where the network was saved and drawn, if it was."""
@@ -171,9 +171,9 @@ class _Tree(Learner):
         found = {"arcs": self.dag.edges, "missing": self.missing, "parameters": network.n_parameters}
         return {**found, **_predicted(network, held_out)}
 
-    def held_out_words(self, facts: Facts) -> str:
-        summed = facts["held_out_rows"] and facts["missing"] and facts["missing_cells"]
-        return f"{super().held_out_words(facts)}{', missing cells summed out' if summed else ''}"
+    def held_out_words(self, facts: Facts, how: str = "") -> str:
+        summed = facts["missing"] and facts["missing_cells"]
+        return super().held_out_words(facts, ", missing cells summed out" if summed else how)
 
 
 class _Classifier(_Tree):
@@ -328,12 +328,12 @@ class _Dependency(Learner):
             "impossible_rows": likelihood.impossible,
         }
 
-    def held_out_words(self, facts: Facts) -> str:
+    def held_out_words(self, facts: Facts, how: str = "") -> str:
         complete = facts["held_out_complete_rows"]
         if facts["held_out_rows"] and not complete:
-            return "none, each row held out lacks a cell"
-        few = f", of the {several(complete, 'complete row')}" if complete < facts["held_out_rows"] else ""
-        return f"{super().held_out_words(facts)}{few}"
+            return "none, each held-out row has a missing cell"
+        few = f", of the {several(complete, 'complete row')}" if complete < facts["held_out_rows"] else how
+        return super().held_out_words(facts, few)
 
     def lines(self, facts: Facts) -> list[Line]:
         looked = f"{facts['steps']:,} steps, {facts['candidates']:,} candidates looked at"
@@ -374,7 +374,7 @@ class _Gaussian(Learner):
     takes = frozenset({"rule", "prior", "holdout"})
     kept = "edges"
     from_counts = False
-    numbers = "a Gaussian Markov network"
+    numbers = "--model gaussian"
 
     def __init__(self, seed: int, **options: Any) -> None:  # noqa: ARG002 - nothing is drawn
         self.options: dict[str, Any] = {"rule": "hc", "prior": True, **options}

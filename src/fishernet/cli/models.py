@@ -69,7 +69,9 @@ def same_bins(variables: Sequence[Column]) -> str:
     """Return what limits comparisons of likelihoods: nothing, or that columns were cut into bins."""
     binned = [variable.name for variable in variables if variable.cuts is not None]
     return (
-        f", of binned columns ({cut(listed(binned, most=3), 60)}): comparable only at the same bins" if binned else ""
+        f" (columns with bins: {cut(listed(binned, most=3), 60)}; compare only models with the same bins)"
+        if binned
+        else ""
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -13,12 +14,19 @@ from typing import Any, Self, TypeVar
 import click
 
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
+from fishernet.base.errors import (
+    FileFormatError,
+    FishernetError,
+    MissingValueError,
+    SchemaError,
+    UnknownStateError,
+)
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.base.progress import Call
+from fishernet.base.remedies import Remedy
 from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
-from fishernet.cli.terminal import FILE, Command
+from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
 from fishernet.data.reading import Rows
@@ -30,6 +38,7 @@ Decorator = Callable[[Command], Command]
 
 NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
 QUANTILE = "quantile"  # how numbers are cut unless something else is said
+EM = Remedy({"missing": "em"}, "learn from the known cells")
 LEARNED = MISSING  # words of --missing for ways to learn from missing cells
 count = partial(click.option, type=int, metavar="N")
 amount = partial(click.option, type=float, metavar="X")
@@ -80,13 +89,13 @@ def number_or_word(text: str) -> float | str:
 # ----------------------------------------------------------------------------------------------- how a table is read
 
 
-KINDS = """How a table is read (fishernet describe TABLE shows what each column is taken for, and why):
+KINDS = """How a table is read (fishernet describe TABLE shows the kind of each column, and why):
 
     \b
     - Text, truth values and at most 20 different whole numbers are states; other numbers and dates stay numbers.
-    - Text that tells rows apart (over 256 different ones, or in over half of 100 rows or more) is an id, and left out.
-    - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what becomes of them.
-    - --bins cuts numbers into states; --categorical, --continuous, --exclude and --na-values overrule.
+    - Text with over 256 different values, or different ones in over half of 100 rows or more, is an id, and left out.
+    - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what to do with them.
+    - --bins cuts numbers into states; --categorical, --continuous, --exclude and --na-values overrule these rules.
 """
 
 
@@ -145,6 +154,15 @@ class Reading:
         """Read a table and find the states of its variables."""
         return read(path, progress, **vars(self.kept))
 
+    def read_to_learn(self, path: Path, progress: Call | None = None, *, incomplete: bool = True) -> Table:
+        """Read a table to learn from, where it may be `incomplete`; where a cell is missing, say how it can be."""
+        try:
+            return self.read(path, progress)
+        except MissingValueError as error:
+            ways = [way for way in error.remedies if "keep" not in way.arguments.values()]
+            ways = [EM, *ways] if incomplete and ways else ways
+            raise MissingValueError(error.fact, counts=error.counts, parameter="missing", remedies=ways) from None
+
     def read_known(self, path: Path, variables: Sequence[Variable], progress: Call | None = None) -> Table:
         """Read the columns of a model's variables, whose states are known; others are ignored."""
         if self.bins is not None or self.binning != QUANTILE:
@@ -172,8 +190,14 @@ class Reading:
             else:
                 table = read(path, progress, schema=[Continuous(name) for name in names], missing=kept)
         except UnknownStateError as error:
-            advice = "" if names is not None else "; leave the column out (--columns names those to read)"
-            raise SchemaError(f"{error}{advice}") from None
+            if names is not None:
+                raise
+            where = f" (row {error.row}: {error.label!r})" if error.row is not None else ""
+            out = shlex.quote(csv_line([error.variable]))
+            raise SchemaError(
+                f"{what} needs columns of numbers; {error.variable!r} holds text{where}; name the columns of numbers "
+                f"with --columns, or leave this one out with --exclude {out}"
+            ) from None
         table.require_complete(what)
         return table
 
@@ -233,22 +257,23 @@ def missing_option(*words: str) -> Decorator:
     """Return the option ``--missing`` with these words, the first of them the default."""
     explained = {
         "error": "refuse them",
-        "drop": "leave their rows out",
-        "state": "make them a state of their own",
-        "keep": "keep them, and sum them out",
-        "em": "learn by expectation and maximization",
-        "node-average": "learn the arcs from the rows that are complete where it matters, the rest by em",
+        "drop": "leave out their rows",
+        "state": "treat missing as a state",
+        "keep": "sum them out",
+        "em": "learn from the known cells by EM",
+        "node-average": "score each family on the rows that are complete in it, then fit parameters by EM",
     }
+    said = ", ".join(f"{explained[word]} ({word})" for word in words)
     return click.option(
         "--missing",
         type=click.Choice(words, case_sensitive=False),
         default=words[0],
         show_default=True,
-        help=f"Missing cells (empty, NA or ?): {', '.join(f'{explained[word]} ({word})' for word in words)}.",
+        help=f"What to do with missing cells (empty, NA or ?): {said}.",
     )
 
 
-weights_option = click.option("--weights", metavar="COLUMN", help="The column that says how often each row counts.")
+weights_option = click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
 
 
 def _columns_option(name: str, help: str) -> Decorator:  # noqa: A002
@@ -258,10 +283,12 @@ def _columns_option(name: str, help: str) -> Decorator:  # noqa: A002
 
 columns_option = _columns_option("columns", "Read these columns only. A name with a comma stands in double quotes.")
 text_options = all_of(
-    _text_option("delimiter", "What stands between cells of a text file: a character, or tab.  [default: by its name]"),
-    _text_option("decimal", "What stands before the fraction of a number, . or ,  [default: .]"),
-    _text_option("thousands", "What stands between the thousands of a number, as the comma in 18,000."),
-    _text_option("encoding", "Of a text file, as latin-1.  [default: utf-8]"),
+    _text_option(
+        "delimiter", "Character between the cells of a text file, or tab.  [default: by the ending of the name]"
+    ),
+    _text_option("decimal", "Decimal separator of numbers, . or ,  [default: .]"),
+    _text_option("thousands", "Thousands separator of numbers, for example the comma in 18,000."),
+    _text_option("encoding", "Encoding of a text file, for example latin-1.  [default: utf-8]"),
     _text_option(
         "na_values",
         "Text that means a missing cell: A,B,...  [default: empty, NA, N/A, NaN, nan, null, NULL and ?]",
@@ -277,9 +304,9 @@ def reading_options(*missing: str) -> Decorator:
     """Return the options of a `Reading`, with these words for ``--missing``."""
     return all_of(
         columns_option,
-        _columns_option("exclude", "Leave these columns out, as ids."),
-        _columns_option("categorical", "Take these columns for states, numbers and identifiers too."),
-        _columns_option("continuous", "Take these columns for numbers, however few they are."),
+        _columns_option("exclude", "Leave out these columns, for example identifiers."),
+        _columns_option("categorical", "Read these columns as states, even if they hold numbers or identifiers."),
+        _columns_option("continuous", "Read these columns as numbers, even if few of them differ."),
         text_options,
         parsed_option(
             "--bins",
@@ -288,7 +315,7 @@ def reading_options(*missing: str) -> Decorator:
             metavar="N|COLUMN=N|COLUMN=CUT,...",
             help="Cut numeric columns into at most N bins, or at the given points. May be repeated for columns.",
         ),
-        click.option("--binning", metavar="quantile|equal-width", help="How N bins are cut.  [default: quantile]"),
+        click.option("--binning", metavar="quantile|equal-width", help="How to place N bins.  [default: quantile]"),
         missing_option(*missing),
         weights_option,
     )
@@ -346,12 +373,12 @@ def in_bytes(gigabytes: float) -> float:
 
 TUNING = {  # option -> (type, what stands for its value, what it says)
     "candidates": (int, "N", "arcs only to the N variables that depend most."),
-    "restarts": (int, "N", "go on from the best graph N times, changed at random."),
-    "perturb": (int, "N", "how many random changes a restart makes."),
-    "tenure": (int, "N", "tabu; an arc that was changed stays as it is for N steps."),
-    "patience": (int, "N", "tabu; end after N steps that better nothing."),
-    "max_cells": (float, "N", "at most N cells in a conditional's table.  [default: 2**24]"),
-    "max_memory": (float, "GB", "exact; use at most this much memory.  [default: 8.6]"),
+    "restarts": (int, "N", "continue N times from the best graph after random changes."),
+    "perturb": (int, "N", "number of random changes per restart."),
+    "tenure": (int, "N", "tabu: a changed arc is tabu for N steps."),
+    "patience": (int, "N", "tabu: stop after N steps without improvement."),
+    "max_cells": (float, "N", "at most N cells in the table of a conditional.  [default: 2**24]"),
+    "max_memory": (float, "GB", "exact: use at most this much memory.  [default: 8.6]"),
 }
 
 

@@ -57,35 +57,34 @@ AS_MANY = (
     type=click.Choice(["error", "missing"]),
     default="error",
     show_default=True,
-    help="Labels that the model does not have: refuse them (error), take them for missing cells (missing).",
+    help="Labels that the model does not have: refuse them (error), or treat them as missing cells (missing).",
 )
 @parsed_option(
     "--id",
     "kept",
     parse=lambda text: names_of(text, "--id"),
     metavar="A,B,...",
-    help="Write these columns of TABLE beside the prediction, not all.",
+    help="Write only these columns of TABLE beside the prediction.",
 )
-@click.option("--bare", is_flag=True, help="Write the prediction's own columns alone.")
+@click.option("--bare", is_flag=True, help="Write only the columns of the prediction.")
 @answering(rows=True)
 def predict(
     model: Path, table: Path, target: str, missing: str, unknown: UnknownName, kept: list[str] | None, bare: bool
 ) -> Answer:
     """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
-    All other columns of MODEL (.json, .bif, .xdsl or .uai) must be there; more of them do not matter, and neither does
-    their order. The target's own need not be; where it is, how well it was predicted is said on stderr: accuracy, and
-    log-loss in nats per row.
+    TABLE needs all other columns of MODEL (.json, .bif, .xdsl or .uai), in any order; further columns are ignored. If
+    TABLE has the target, its accuracy and log-loss, in nats per row, are printed on stderr.
 
-    The rows come as they are in the file, all of them and in its order, with missing cells empty; behind their columns
-    come "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. They are
-    written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. With
-    --json, predictions and probabilities are lists, and so are the columns of --id.
+    All rows are written as they are in the file and in its order, with missing cells empty; after their columns come
+    "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. The output is
+    CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. With --json,
+    predictions and probabilities are lists, and so are the columns of --id.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
-    Of a Gaussian network, the added columns are the mean of the variable given the others (predicted), and the standard
-    deviation around it (sd); where the target is in the table, the root mean square error is on stderr.
+    For a Gaussian network the added columns are the mean of the variable given the others (predicted) and its standard
+    deviation (sd). If TABLE has the target, the root mean square error is printed on stderr.
 
     \b
     Examples

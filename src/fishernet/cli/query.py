@@ -38,26 +38,27 @@ MOST_CELLS = 2**20  # of a joint table: lines that are printed
 @model_argument
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @given_option
-@click.option("--do", multiple=True, metavar="NAME=STATE", help="What is set from outside. May be repeated.")
-@click.option("--joint", is_flag=True, help="One table of all NAMEs together, instead of one of each.")
-@click.option("--most-probable", "explain", is_flag=True, help="Instead: the most probable states of all variables.")
+@click.option("--do", multiple=True, metavar="NAME=STATE", help="Set a variable by intervention. May be repeated.")
+@click.option("--joint", is_flag=True, help="One joint table of all NAMEs, instead of one table each.")
+@click.option(
+    "--most-probable", "explain", is_flag=True, help="Instead print the most probable states of all variables together."
+)
 @answering()
 def query(
     model: Path, names: tuple[str, ...], given: tuple[str, ...], do: tuple[str, ...], joint: bool, explain: bool
 ) -> Answer:
     """Print the probability of each state of each NAME under MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
-    Without a NAME, those of all variables that are neither given nor set. What is set (--do) no longer depends on its
-    parents, as in an experiment. The probability of the evidence is that of all that is given, after what was set.
-    States are written as in a table; a number where the model has bins is that of its bin.
+    Without a NAME, all variables that are neither given nor set are printed. A variable that is set (--do) no longer
+    depends on its parents, as in an experiment. The probability of the evidence is that of all given states, after the
+    intervention. States are written as in a table; where the model has bins, a number means its bin.
 
-    Of a Gaussian network, whose variables are numbers, the mean and standard deviation of each NAME are printed, given
+    For a Gaussian network, whose variables are numbers, the mean and standard deviation of each NAME are printed, given
     numbers (--given height=1.8); with --joint their covariances too.
 
-    A Bayesian and a Markov network's answers are exact. A dependency network has none that are: its probabilities are
-    shares of rows drawn by pseudo-Gibbs sampling, each with its Monte Carlo error (fishernet sample draws such rows),
-    and what is said by --do, by --most-probable and of the evidence is for other models, --do for Bayesian networks of
-    states alone.
+    Answers of Bayesian and Markov networks are exact. A dependency network gives estimates with a Monte Carlo error,
+    the shares of rows drawn by pseudo-Gibbs sampling (fishernet sample draws such rows). --do, --most-probable and the
+    probability of the evidence need a model with exact inference; --do needs a Bayesian network of states.
 
     \b
     Examples

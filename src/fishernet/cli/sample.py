@@ -29,9 +29,9 @@ from fishernet.infer import sample as posterior_sample
 
 @click.command(short_help="Draw rows from a model.")
 @model_argument
-@count("-n", "n", required=True, help="How many rows.")
+@count("-n", "n", required=True, help="Number of rows.")
 @given_option
-@count("--chains", metavar="C", help="Dependency networks: how many chains.  [default: 1]")
+@count("--chains", metavar="C", help="Dependency networks: number of chains.  [default: 1]")
 @count(
     "--burn-in",
     metavar="B",
@@ -47,18 +47,18 @@ from fishernet.infer import sample as posterior_sample
 def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> Answer:
     """Draw rows from MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
-    From a Bayesian network they are independent and exact, also with --given. From a dependency network they come by
-    pseudo-Gibbs sampling: one variable after the other is drawn from its conditional, those that are given keep their
-    states, and every --thin draws the states are a row. The rows of several --chains come one chain after the other.
-    States are written as in a table; a number where the model has bins is that of its bin.
+    Rows of a Bayesian network are independent and exact, also with --given. Rows of a dependency network are drawn by
+    pseudo-Gibbs sampling: one variable at a time is drawn from its conditional, given variables keep their states, and
+    after every --thin draws the current states are written as a row. The rows of several --chains come one chain after
+    the other. States are written as in a table; where the model has bins, a number means its bin.
 
-    Where the model has bins, --numbers draws a number (or date) within each, uniformly; the outer bins end where the
-    column did that was cut, and what held whole numbers only gets whole numbers. Where a model from elsewhere does not
-    know how far its column went, an outer bin is as wide as the one beside it.
+    Where the model has bins, --numbers draws a number (or date) uniformly within each bin; the outer bins end at the
+    smallest and largest number of the column; columns of whole numbers get whole numbers. In a model of another program
+    that does not have these limits, an outer bin is as wide as its neighbour.
 
-    Rows of a Gaussian network are numbers, independent and exact, also given some (--given height=1.8).
+    Rows of a Gaussian network are numbers, independent and exact, also with --given (--given height=1.8).
 
-    Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
+    The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one per variable.
 
     \b

@@ -56,7 +56,7 @@ Logs = npt.NDArray[np.float64]
 Weights = npt.NDArray[Any]
 
 learning_options = option.all_of(
-    click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for."),
+    click.option("--search", metavar="|".join(SEARCHES), help="With --folds: the search."),
     count("--max-parents", help="With --folds: at most N parents per variable."),
     option.tuning_options("With --folds"),
     option.rule_options,
@@ -67,23 +67,25 @@ learning_options = option.all_of(
         help="With --folds: pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1]",
     ),
     option.amount("--ess", help="With --folds: pseudo-counts that add up to X per variable."),
-    option.amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds in each."),
-    count("--seed", help="With --folds: decides which rows are in which.  [default: 0]"),
+    option.amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds per fold."),
+    count("--seed", help="With --folds: the seed of the folds.  [default: 0]"),
 )
 
 
-@click.command(short_help="Score a table, rows or cells; with --folds, a way to learn.")
+@click.command(short_help="Score a table, rows or cells, or cross-validate (--folds).")
 @click.argument("paths", metavar="[MODEL] TABLE", nargs=-1, type=FILE)
-@click.option("--rows", is_flag=True, help="Print the log-likelihood of each row, one a line, and nothing else.")
-@click.option("--terms", is_flag=True, help="List the least likely cells, given their parents: why a row is odd.")
+@click.option("--rows", is_flag=True, help="Print only the log-likelihood of each row, one per line.")
+@click.option(
+    "--terms", is_flag=True, help="List the least likely cells given their parents, which show why a row is odd."
+)
 @count("--top", default=10, show_default=True, help="How many cells --terms lists.")
 @click.option(
     "--score",
     metavar="|".join(SCORES),
-    help="Also score the model's graph on the table. With --folds: what is maximized.  "
-    "[default: none; --folds: bic, of numbers fractional]",
+    help="Also score the model's graph on the table. With --folds: the score to maximize.  "
+    "[default: none; --folds: bic, or fractional for numbers]",
 )
-@count("--folds", help="Cross-validate in N folds instead; no MODEL then.")
+@count("--folds", help="Cross-validate in N folds instead, without MODEL.")
 @learning_options
 @reading_options("error", "drop", "state", "keep", *LEARNED)
 @scan_options
@@ -99,25 +101,25 @@ def score(
     folds: int | None,
     **options: Any,
 ) -> Answer:
-    """Print the log-likelihood of TABLE under MODEL (.json, .bif, .xdsl or .uai), in nats, in all and per row.
+    """Print the log-likelihood of TABLE under MODEL (.json, .bif, .xdsl or .uai), in nats, total and per row.
 
-    Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row. Of a
-    Gaussian network it is the logarithm of the density.
+    For a dependency network it is the pseudo-log-likelihood: that of each cell given its inputs, summed over the row.
+    For a Gaussian network it is the logarithm of the density.
 
-    Of a row with missing cells (--missing keep) it is that of what is known: what is missing is summed out. With
-    --terms, a cell of such a row is judged given the known ones before it, parents before their children.
+    With --missing keep, missing cells are summed out. --terms then scores a cell given the known cells before it,
+    parents before their children.
 
-    Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
-    not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
+    Columns are matched by name, in any order, and labels with the states of the model; columns that the model does not
+    know are ignored. A row of probability 0 has -inf (null in JSON). Rows are counted from 0.
 
-    With --folds N there is no MODEL. The rows of TABLE are cut at random in N parts, a Bayesian network is learned from
-    all parts but one as fishernet learn would, and that part is scored under it, for each in turn: so well does this
-    way to learn predict new rows. Printed is the held-out log-likelihood per row of each part, their mean and its
-    standard error. --missing em and node-average learn from missing cells, as in fishernet learn, and sum them out of
-    the rows that are scored. The same --seed makes the same parts, whatever else is asked for.
+    With --folds N there is no MODEL. TABLE is divided at random into N folds; each fold is scored by a Bayesian network
+    that is learned from the others, as by fishernet learn. The output has the held-out log-likelihood per row of each
+    fold, their mean and its standard error. The mean says how well this method predicts new rows. --missing em and
+    node-average learn from rows with missing cells, as in fishernet learn, and sum the missing cells out of the rows
+    that are scored. The same --seed gives the same folds, whatever the other options.
 
     \b
-    Examples: a model on new rows, and why some are odd; two ways to learn
+    Examples: a model on new rows, and why some are odd; two learning methods
       fishernet score model.json patients.csv --score bic
       fishernet score model.json patients.csv --rows -o rows.txt
       fishernet score model.json patients.csv --terms --top 3
@@ -330,7 +332,7 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
             raise FishernetError(
                 f"with --folds, --missing {' or '.join(LEARNED)} says how missing cells are learned from"
             )
-        table = refuse_empty(path, reading.read(path, progress))
+        table = refuse_empty(path, reading.read_to_learn(path, progress))
         asked["score"] = asked["score"] or usual_score(table)
         found = cross_validate(table, progress=progress, missing=reading.way, **asked)
     facts: dict[str, Any] = {

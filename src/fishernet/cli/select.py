@@ -66,11 +66,15 @@ def options_of(how: Facts, *names: str) -> Facts:
 @click.command(short_help="Choose rows that stand for a table.")
 @model_argument
 @table_argument
-@count("-k", "k", help="How many rows; with --tolerance at most so many.")
-@amount("--tolerance", help="As few rows as come within this share of the table's spread (mmd-critic, protodash).")
-@click.option("--by", type=click.Choice(list(BY)), default="mmd", show_default=True, help="What they are chosen by.")
+@count("-k", "k", help="Number of rows; with --tolerance the largest number.")
+@amount(
+    "--tolerance",
+    help="Choose the fewest rows whose distance is at most this share of that of one random row (mmd-critic, "
+    "protodash).",
+)
+@click.option("--by", type=click.Choice(list(BY)), default="mmd", show_default=True, help="The method.")
 @count("--starts", help=f"Begin with the best of N random choices (mmd, chi-square).  [default: {STARTS}]")
-@count("--criticisms", help="Write N more rows, which the chosen ones do not explain.")
+@count("--criticisms", help="Also write the N rows that the chosen ones represent worst.")
 @text_options
 @scan_options
 @missing_option("error", "drop", "state", "keep")
@@ -91,22 +95,21 @@ def select(
 ) -> Answer:
     """Choose rows that stand for TABLE, and say how many of its rows each stands for.
 
-    By mmd, rows are exchanged until no exchange of one brings their mean under the Fisher kernel of MODEL (.json, .bif,
-    .xdsl or .uai) nearer to that of the whole table. mmd-critic and protodash add row after row to the same end, so
-    that the first ones are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table
-    until k rows are left. By chi-square, each column on its own fits; random is what all have to beat. For these two
-    MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) chi-square takes
-    missing for a state of its own, random takes them as they are, and all others take the features that are expected
-    given what is known.
+    mmd exchanges rows until no single exchange brings their mean under the Fisher kernel of MODEL (.json, .bif, .xdsl
+    or .uai) nearer to that of the whole table. mmd-critic and protodash reduce the same distance by adding one row at a
+    time, so the first rows are also the choice for a smaller k; protodash also weights each row. kernel-thinning halves
+    the table until k rows are left. chi-square fits each column on its own; random is the baseline. These two take only
+    the columns and their states from MODEL. With --missing keep, chi-square treats missing as a state, random ignores
+    missing cells, and all other methods use the expected features given the known cells.
 
-    In place of -k, --tolerance X asks for as few rows as reach the share X of the table's spread, the distance of one
-    row at random: 0.01 is what 100 rows at random reach.
+    Instead of -k, --tolerance X chooses the fewest rows whose distance is at most the share X of that of one random
+    row; 100 random rows reach 0.01.
 
-    The rows come as they are in the file, with all its columns, also those that MODEL does not know; missing cells are
-    empty. First comes their position in the file, counted from 0, and last the number of rows to which each is the
-    nearest chosen one (stands_for); before it the weight of each by protodash, and with --criticisms its role. They are
-    written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. What
-    was reached, and how fast, is said on stderr, or with --json instead of the rows.
+    Rows are written as they are in the file, with all its columns, also those that MODEL does not know; missing cells
+    are empty. The first column is the position in the file, counted from 0. The last one, stands_for, is the number of
+    rows whose nearest chosen row is this one; before it come the weight (protodash) and the role (--criticisms). The
+    output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. The
+    distance and the time are printed on stderr, or with --json instead of the rows.
 
     \b
     Example

@@ -11,7 +11,7 @@ status  when
 143     it was asked to end (SIGTERM); nothing is said
 ======  =========================================================================
 
-A message of the library about an argument ends with the option that sets it.
+A message of the library about an argument ends with what to type, or else with the option that sets the argument.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -42,6 +43,7 @@ from fishernet.base.display import aligned as aligned
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
+from fishernet.base.remedies import Remedy, advice
 from fishernet.data import Table, write_table
 from fishernet.data.writing import FORMATS, FRAME_FORMATS, Sink, write_frame
 
@@ -336,7 +338,7 @@ def outcome(error: BaseException, command: click.Command | None = None) -> tuple
         case BrokenPipeError():
             return "", 141
         case FishernetError():
-            return with_option(str(error), error.parameter, command), 1
+            return with_option(error, command), 1
         case OSError(filename=None):
             return f"reading or writing failed: {error.strerror or error}", 1
         case OSError():
@@ -349,14 +351,41 @@ def outcome(error: BaseException, command: click.Command | None = None) -> tuple
     ), 1
 
 
-def with_option(text: str, parameter: str | None, command: click.Command | None) -> str:
-    """Return a message, followed by the option of a command that sets the library's argument it is about, if any."""
+def with_option(message: FishernetError | FishernetWarning, command: click.Command | None) -> str:
+    """Return a message with its remedies as a command's options, else with the option that sets what it is about."""
+    typed = [words for remedy in message.remedies if (words := _typed(remedy, command))]
+    if typed:
+        return message.fact + advice("type", typed)
+    text = message.fact if message.remedies and command else str(message)
+    option = _option_for(message.parameter, command)
+    if option is None:
+        return text
+    choices = f": {', '.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
+    return f"{text} (option {_spelling(option)}{choices})"
+
+
+def _option_for(parameter: str | None, command: click.Command | None) -> click.Option | None:
+    """Return the option of a command that sets an argument of the library."""
     for option in command.params if command else ():
         names = (option.name, *(spelling.lstrip("-").replace("-", "_") for spelling in option.opts))
         if isinstance(option, click.Option) and parameter in names:
-            choices = f": {', '.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
-            return f"{text} (option {max(option.opts, key=len)}{choices})"
-    return text
+            return option
+    return None
+
+
+def _spelling(option: click.Option) -> str:
+    return max(option.opts, key=len)
+
+
+def _typed(remedy: Remedy, command: click.Command | None) -> str | None:
+    """Return a remedy as it is typed; None where the command has no such option, or not with this value."""
+    words = []
+    for parameter, value in remedy.arguments.items():
+        option = _option_for(parameter, command)
+        if option is None or (isinstance(option.type, click.Choice) and value not in option.type.choices):
+            return None
+        words += [_spelling(option), shlex.quote(value if isinstance(value, str) else csv_line(value))]
+    return f"{' '.join(words)} to {remedy.purpose}"
 
 
 def complain(sentence: str) -> None:
@@ -378,8 +407,7 @@ def _notes(context: click.Context) -> Iterator[None]:
     said: set[str] = set()
 
     def note(message: Warning | str, *_: object, **__: object) -> None:
-        parameter = message.parameter if isinstance(message, FishernetWarning) else None
-        words = with_option(str(message), parameter, _running(context))
+        words = with_option(message, _running(context)) if isinstance(message, FishernetWarning) else str(message)
         if words not in said:
             said.add(words)
             complain(f"note: {words}")

@@ -16,6 +16,7 @@ from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share, generator
+from fishernet.base.remedies import Remedy
 from fishernet.base.vocabulary import BinningName, UnknownName
 from fishernet.data.arrays import (
     Weights,
@@ -412,9 +413,11 @@ class Table(GivesFrames):
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
-            what = f"{purpose} needs a table without missing cells; missing in {counted(counts)}; read the table with "
-            remedy = "missing 'drop'" if numbers else "missing 'drop' or 'state'"
-            raise MissingValueError(what + remedy, counts=counts, parameter="missing")
+            remedies = [Remedy({"missing": "drop"}, "leave out these rows when the table is read")]
+            if not numbers:
+                remedies.append(Remedy({"missing": "state"}, "treat missing as a state"))
+            fact = f"{purpose} needs a table without missing cells; missing in {counted(counts)}"
+            raise MissingValueError(fact, counts=counts, parameter="missing", remedies=remedies)
 
     @property
     def native(self) -> _core.Columns:

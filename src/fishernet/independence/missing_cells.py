@@ -16,7 +16,7 @@ On = Literal["values", "missing"]
 LONGEST = 40  # characters of a name or a label in words
 MOST_SAID = 5  # columns
 LEAST_SAID = 1e-300  # of p-values
-UNSEEN = "Whether cells are missing because of what they would have shown (not at random), no table can tell."
+UNSEEN = "No table can tell whether cells are missing because of their own values (not at random)."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,8 +147,8 @@ class MissingnessResult(Framed):
         if self.against:
             return f"Not completely at random: {first}."
         return (
-            f"No evidence against missing completely at random ({several(self.n_values, 'test')} on values; the least "
-            f"p-value, corrected for their number, is {first.p_adjusted:.2g})."
+            f"No evidence against missing completely at random ({several(self.n_values, 'test')} on values; the "
+            f"smallest p-value, corrected for the number of tests, is {first.p_adjusted:.2g})."
         )
 
     def __repr__(self) -> str:
@@ -211,7 +211,7 @@ class MissingnessResult(Framed):
                 "Rows without missing cells are not like the others, so what is learned from them alone may be biased. "
                 f"EM is right if known columns decide what is missing (missing at random). {UNSEEN}"
             ]
-        return [f"What was not found may still be so. {UNSEEN}"]
+        return [f"That no dependence was found does not prove that there is none. {UNSEEN}"]
 
 
 def frame_of(tests: list[MissingnessTest]) -> pa.Table:

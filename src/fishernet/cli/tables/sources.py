@@ -119,15 +119,16 @@ scheduler_option = click.option(
     metavar="ADDRESS",
     expose_value=False,
     callback=_keep,
-    help="Have the workers of a Dask cluster read the files (tcp://host:8786): Parquet, Arrow, or text as pandas does.",
+    help="Let the workers of this Dask cluster (tcp://host:8786) read the files: Parquet, Arrow or text.",
 )
 scan_option = click.option(
     "--scan/--no-scan",
     default=None,
     expose_value=False,
     callback=_keep,
-    help="Read files as a stream, which takes little memory however long they are: one pass encodes them to the disk. "
-    "A folder or a pattern always is.  [default: where one file may need more than a quarter of the memory]",
+    help="Read files as a stream, which needs little memory for files of any length: one pass writes an encoded copy. "
+    "Folders and patterns are always read as a stream.  [default: if one file may need more than a quarter of the "
+    "memory]",
 )
 cache_option = click.option(
     "--cache",
@@ -135,7 +136,7 @@ cache_option = click.option(
     metavar="FOLDER",
     expose_value=False,
     callback=_keep,
-    help="Keep what a stream has encoded in FOLDER: the same command does not read the files again.",
+    help="Keep the encoded copy in FOLDER, so that the next command does not read the files again.",
 )
 
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError
 from fishernet.base.names import are, counted, listed, several
+from fishernet.base.remedies import Remedy
 from fishernet.data.arrays import Codes, Weights
 from fishernet.data.encoding.bins import bins_of_many, bounds_of, cuts_of, in_bins
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, joined
@@ -34,9 +35,15 @@ MOST_TEXTS = 256  # different ones, which a column of text may have and not be t
 LEAST_ROWS = 100  # from which on more different texts than half of the rows make an identifier, too
 MOST_SPOILING = 5  # labels that are no numbers, in a column of text that is otherwise one of numbers
 WRITTEN = (
-    (re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"), "thousands=','"),
-    (re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"), "thousands='.' with decimal=','"),
-    (re.compile(r"[+-]?[0-9]+,[0-9]+"), "decimal=','"),
+    (re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"), Remedy({"thousands": ","}, "read them")),
+    (re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"), Remedy({"thousands": ".", "decimal": ","}, "read them")),
+    (re.compile(r"[+-]?[0-9]+,[0-9]+"), Remedy({"decimal": ","}, "read them")),
+)
+DROP = Remedy({"missing": "drop"}, "leave out their rows")
+WAYS = (
+    Remedy({"missing": "keep"}, "keep them and sum them out"),
+    DROP,
+    Remedy({"missing": "state"}, "treat missing as a state"),
 )
 
 
@@ -183,7 +190,8 @@ def missing_cells(cells: Sequence[SourceColumn], n_rows: int, options: Options) 
             parameter="exclude",
         )
     if missing and options.missing == "error":
-        raise _missing_error(missing, "missing 'drop', 'state' or 'keep' says what to do with them")
+        fact = f"there are missing cells in {counted(missing)}"
+        raise MissingValueError(fact, counts=missing, parameter="missing", remedies=WAYS)
     return missing
 
 
@@ -199,11 +207,6 @@ def _without_missing(encoded: Encoded) -> Encoded:
         kept = encoded.kept.copy()
         kept[kept] = known
     return Encoded(encoded.variables, columns, weights, int(np.count_nonzero(known)), kept=kept)
-
-
-def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
-    message = f"there are missing cells in {counted(missing)}; {remedy}"
-    return MissingValueError(message, counts=missing, parameter="missing")
 
 
 # ------------------------------------------------------------------------------------------ kinds and states found
@@ -240,13 +243,19 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
     decisions.extend(found)
     if found:
         names = [decision.name for decision in found]
-        what, them = ("an identifier", "it") if len(names) == 1 else ("identifiers", "them")
-        holds = found[0].why.partition(":")[0]
+        texts, them = found[0].why.partition(":")[0], "it" if len(names) == 1 else "them"
+        what = (
+            f"{names[0]!r} is an identifier and is" if len(names) == 1 else f"{listed(names)} are identifiers and are"
+        )
+        of_first = "" if len(names) == 1 else f"{names[0]!r} holds "
         warnings.warn(
             FishernetWarning(
-                f"{are(names, 'column')} taken for {what} and left out ({names[0]!r} holds {holds}); "
-                f"categorical={names!r} keeps {them}, and exclude={names!r} leaves {them} out without this warning",
+                f"{what} left out: {of_first}{texts}",
                 parameter="categorical",
+                remedies=(
+                    Remedy({"categorical": names}, f"keep {them}"),
+                    Remedy({"exclude": names}, "silence this warning"),
+                ),
             ),
             stacklevel=5,
         )
@@ -258,19 +267,21 @@ def _warn_of_spoiled_numbers(cells: Cells) -> None:
     strange = np.isnan(cells.label_numbers)
     labels = [label for label, flag in zip(cells.labels.tolist(), strange, strict=True) if flag]
     name = cells.name
-    written = next((said for form, said in WRITTEN if labels and all(map(form.fullmatch, labels))), None)
-    if written is not None:
-        hint = f"its numbers are written as {labels[0]!r}: {written} reads them"
+    fact = f"its numbers are written as {(labels or cells.labels.tolist() or [''])[0]!r}"
+    if written := next((how for form, how in WRITTEN if labels and all(map(form.fullmatch, labels))), None):
+        remedies = [written]
     elif not labels and all(label.endswith("%") for label in cells.labels.tolist()):
-        hint = f"its numbers are written as {cells.labels[0]!r}: continuous=[{name!r}] reads them"
+        remedies = [Remedy({"continuous": [name]}, "read them")]
     elif not 0 < len(labels) <= MOST_SPOILING or cells.n_texts - len(labels) <= MOST_STATES:
         return
     else:
-        hint = (
-            f"it holds numbers, and {listed(labels)} in {cells.n_marked(strange):,} of its cells: na_values= says what "
-            f"means a missing cell, and categorical=[{name!r}] keeps it as it is without this warning"
-        )
-    warnings.warn(FishernetWarning(f"column {name!r} is taken for text; {hint}", parameter="na_values"), stacklevel=6)
+        fact = f"it holds numbers, and {listed(labels)} in {cells.n_marked(strange):,} of its cells"
+        remedies = [
+            Remedy({"na_values": labels}, f"read {'it' if len(labels) == 1 else 'them'} as missing"),
+            Remedy({"categorical": [name]}, "keep the column as text without this warning"),
+        ]
+    message = f"column {name!r} is taken for text; {fact}"
+    warnings.warn(FishernetWarning(message, parameter="na_values", remedies=remedies), stacklevel=6)
 
 
 def _decision(column: SourceColumn, variable: Column, options: Options) -> Decision:
@@ -372,8 +383,11 @@ def _refuse_stateless(variables: Sequence[Column], missing: dict[str, int], opti
     """Raise MissingValueError when missing cells of continuous columns should become a state."""
     numbers = {v.name: missing[v.name] for v in variables if v.is_continuous and v.name in missing}
     if numbers and options.missing == "state":
-        raise _missing_error(
-            numbers, "a continuous column has no states; cut it into bins, or leave its rows out (missing 'drop')"
+        raise MissingValueError(
+            f"there are missing cells in {counted(numbers)}; a continuous column has no states, so cut it into bins",
+            counts=numbers,
+            parameter="missing",
+            remedies=[DROP],
         )
 
 
@@ -439,7 +453,8 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options, keep: K
     if options.missing == "state":
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
-            raise _missing_error(stateless, "these variables have no state for them")
+            fact = f"there are missing cells in {counted(stateless)}; these variables have no state for them"
+            raise MissingValueError(fact, counts=stateless, parameter="missing")
     columns = [
         keep(variable, _as_wanted(cells[variable.name], variable, rows, options), rows.n_rows) for variable in schema
     ]

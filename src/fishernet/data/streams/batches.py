@@ -439,7 +439,7 @@ def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[C
     except SchemaError as error:
         if alone:
             raise
-        raise SchemaError(f"{path}: {error}", parameter=error.parameter) from None
+        raise SchemaError(f"{path}: {error.fact}", parameter=error.parameter, remedies=error.remedies) from None
 
 
 # -------------------------------------------------------------------------------------------------------- ahead
