@@ -159,7 +159,8 @@ def test_a_repr_fits_a_screen_and_begins_with_the_class(name: str) -> None:
 def test_every_public_class_with_fields_is_here() -> None:
     """Searches, scores and other sets of options are as short as their few fields."""
     packages = [getattr(fn, name) for name in fn.__all__ if inspect.ismodule(getattr(fn, name))]
-    public = {kind for package in packages for kind in vars(package).values() if inspect.isclass(kind)}
+    named = [getattr(package, name) for package in packages for name in package.__all__]
+    public = {kind for kind in named if inspect.isclass(kind)}
     with_fields = {kind.__name__ for kind in public if dataclasses.is_dataclass(kind)}
     options = {*fn.scores.__all__, "HillClimb", "Tabu", "Order", "Exact"} - {"Families"}
     assert with_fields - options <= {type(value(name)).__name__ for name in VALUES}

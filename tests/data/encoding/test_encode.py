@@ -58,7 +58,7 @@ def test_a_column_may_be_declared_continuous_whatever_it_holds() -> None:
 
 
 def test_a_continuous_column_has_no_state_for_missing_cells() -> None:
-    with pytest.raises(MissingValueError, match=r"'x' \(1\); a continuous column has no states; cut it into bins"):
+    with pytest.raises(MissingValueError, match=r"'x' \(1\); a continuous column has no states, so cut it into bins"):
         Table.from_frame({"x": [0.5, None]}, missing="state")
     assert Table.from_frame({"x": [0.5, None, 1.5, 2.5]}, missing="drop").column("x").tolist() == [0.5, 1.5, 2.5]
 
