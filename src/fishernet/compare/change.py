@@ -11,7 +11,7 @@ the answer is an average over graphs of nearly equal score, and says which findi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from fishernet.base.names import a, cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
+from fishernet.compare.conditional_tests import conditional_draws, step_down_max_t
 from fishernet.compare.corrections import MOST_SPLITS, holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
@@ -47,7 +48,7 @@ from fishernet.scores.named import named_score
 
 Array = npt.NDArray[np.float64]
 
-SUPPORTED = 0.5  # of the graphs' weight, from which on a variable counts as changed
+SUPPORTED = 0.5  # of the graphs' weight, above which a variable counts as changed: a tie of direction is in doubt
 DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
 SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
 SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
@@ -60,7 +61,7 @@ class VariableChange:
     variable: str
     """Its name."""
     nats: float
-    """What its conditional carries of KL(after || before), averaged over the graphs."""
+    """What its conditional carries of KL(after || before) beyond chance, averaged over the graphs; at least 0."""
     low: float
     """The 95 % interval of it, over resampled rows and the graphs; NaN for networks."""
     high: float
@@ -71,7 +72,7 @@ class VariableChange:
     support: float
     """The weight of the graphs in which the corrected p-value is at most the level."""
     changed: bool
-    """Whether its conditional changed: the support is at least one half."""
+    """Whether its conditional changed: the support is above one half."""
     marginal_p: float
     """Of a test of its marginal distribution alone, corrected for all variables (Holm)."""
     inherited_from: tuple[str, ...]
@@ -121,7 +122,7 @@ class ChangeResult(Framed):
     """
 
     nats: float
-    """KL(after || before) of the fitted networks, averaged over the graphs."""
+    """KL(after || before), corrected for chance and averaged over the graphs: the sum of the variables' nats."""
     by_variable: Mapping[str, VariableChange]
     """How each variable changed."""
     by_configuration: tuple[ConfigurationChange, ...]
@@ -271,10 +272,17 @@ def explain_change(
     names = sorted(order)
     tables = _in_order(first.select(names)), _in_order(second.select(names))
     near = _graphs_of(tables, net, graphs)
-    reporter = Reporter(progress, "graphs")
-    found = [_Explained.of(tables, dag, smoothing, permutations, number) for dag in _told(near, reporter)]
+    dags = [dag for dag, _ in near]
+    numbers = any(variable.is_continuous for variable in tables[0].variables)
+    families = None if numbers else _Families(tables, dags)
+    if families is None:
+        p_values = [_test_of_numbers(tables, dag, permutations, number) for dag in dags]
+    else:
+        p_values = _tests_of_states(families, dags, permutations, number)
+    told = _told(near, Reporter(progress, "graphs"))
+    found = [_Explained.of(tables, dag, smoothing, p) for dag, p in zip(told, p_values, strict=True)]
     weights = np.array([weight for _, weight in near])
-    intervals = _intervals(tables, found, weights, smoothing, resamples, number)
+    intervals = _intervals(tables, found, weights, families, smoothing, resamples, number)
     return _averaged(tables, near, found, weights, intervals, level, order, number)
 
 
@@ -357,18 +365,51 @@ class _Explained:
     p_max_t: Array  # by variable
 
     @classmethod
-    def of(cls, tables: tuple[Table, Table], dag: Dag, smoothing: float, permutations: int, seed: int) -> _Explained:
+    def of(cls, tables: tuple[Table, Table], dag: Dag, smoothing: float, p_max_t: Array) -> _Explained:
         before, after = (_fitted(dag, table, smoothing) for table in tables)
-        rows = stacked(tables)
-        kernel = kernel_of(_fitted(dag, rows, smoothing), rows.has_missing)
-        first, second = (kernel.row_sums(kernel.rows(table)) for table in tables)
-        distances = split_distances(first, second, permutations, stream_key(seed), Reporter(None, ""))
-        assert distances.by_variable is not None
-        p_values = max_t(distances.by_variable)
-        return cls(before, after, nats_by_configuration(after, before), p_values)
+        return cls(before, after, nats_by_configuration(after, before), p_max_t)
+
+    def families(self) -> list[tuple[int, ...]]:
+        """Return each variable's parents with itself as the last, in the order of its conditional."""
+        return [(*c.parents, c.child) for c in self.after.conditionals]
 
     def nats(self) -> Array:
         return np.array([float(part.sum()) for part in self.parts])
+
+
+def _tests_of_states(families: _Families, dags: Sequence[Dag], permutations: int, seed: int) -> list[Array]:
+    """Return the corrected p-values of the conditionals in each graph, each tested within its parents' states."""
+    random = generator(seed)
+    of_graphs = [[(*sorted(parents), v) for v, parents in enumerate(dag.parents)] for dag in dags]
+    drawn = {
+        family: conditional_draws(*families.cells(family), permutations, random)
+        for family in sorted({family for of_graph in of_graphs for family in of_graph})
+    }
+    return [step_down_max_t(np.stack([drawn[family] for family in of_graph], axis=1)) for of_graph in of_graphs]
+
+
+def _test_of_numbers(tables: tuple[Table, Table], dag: Dag, permutations: int, seed: int) -> Array:
+    """Return the corrected p-values of linear-Gaussian conditionals: rows change places between the tables."""
+    rows = stacked(tables)
+    kernel = kernel_of(_fitted(dag, rows, 0.0), rows.has_missing)
+    first, second = (kernel.row_sums(kernel.rows(table)) for table in tables)
+    distances = split_distances(first, second, permutations, stream_key(seed), Reporter(None, ""))
+    assert distances.by_variable is not None
+    return max_t(distances.by_variable)
+
+
+class _Families:
+    """The counts of families in both tables, over the rows that are complete in a family; each is counted once."""
+
+    def __init__(self, tables: tuple[Table, Table], dags: Sequence[Dag]) -> None:
+        sets = sorted({tuple(sorted((*parents, v))) for dag in dags for v, parents in enumerate(dag.parents)})
+        counted = [AvailableCases(table).statistics(sets) for table in tables]
+        self._statistics = dict(zip(sets, zip(*counted, strict=True), strict=True))
+
+    def cells(self, family: tuple[int, ...]) -> tuple[Array, Array]:
+        """Return the counts before and after, (configurations, states): the child is the family's last member."""
+        before, after = self._statistics[tuple(sorted(family))]
+        return _cells(before, family), _cells(after, family)
 
 
 def _fitted(dag: Dag, table: Table, smoothing: float) -> BayesianNetwork:
@@ -390,12 +431,12 @@ def _averaged(
 ) -> ChangeResult:
     """Return the mean of what graphs say, by their weights."""
     names = tables[0].names
-    nats = weights @ np.array([one.nats() for one in found])
+    nats = weights @ np.maximum([_corrected(one, tables) for one in found], 0.0)
     of_graphs = np.array([one.p_max_t for one in found])
     p_values, support = (np.round(weights @ values, DIGITS) for values in (of_graphs, of_graphs <= level))
     marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
-    chance = _by_chance(found[0].after, tables)
-    changed = {name for name, s in zip(names, support, strict=True) if s >= SUPPORTED}
+    chance = weights @ np.array([_by_chance(one.after, tables) for one in found])
+    changed = {name for name, s in zip(names, support, strict=True) if s > SUPPORTED}
     best = near[0][0]
     by_variable = {}
     for v, name in enumerate(names):
@@ -487,21 +528,32 @@ def _intervals(
     tables: tuple[Table, Table],
     found: Sequence[_Explained],
     weights: Array,
+    families: _Families | None,
     smoothing: float,
     resamples: int,
     seed: int,
 ) -> Array:
     """Return 95 % intervals of each variable's nats, (n_variables, 2): percentiles over resampled rows and graphs.
 
-    Resampling adds to the divergence what chance does; so a graph's are moved to have its estimate as their mean.
+    The divergence of fitted networks is too large by what chance adds, and resampling adds it once more; so resamples
+    are moved to have the estimate corrected for chance as their mean, and cut at 0.
     """
-    numbers = any(variable.is_continuous for variable in tables[0].variables)
-    draw: Callable[..., list[Array]] = _resampled_regressions if numbers else _resampled_counts
-    drawn = draw(tables, found, smoothing, resamples, generator(seed))
-    moved = np.concatenate([of - of.mean(axis=0) + one.nats() for of, one in zip(drawn, found, strict=True)])
+    random = generator(seed)
+    if families is None:
+        drawn = _resampled_regressions(tables, found, resamples, random)
+    else:
+        drawn = _resampled_counts(families, found, smoothing, resamples, random)
+    moved = np.concatenate(
+        [of - of.mean(axis=0) + _corrected(one, tables) for of, one in zip(drawn, found, strict=True)]
+    )
     shares = np.repeat(weights / resamples, resamples)
     ends = [_percentile(values, shares) for values in moved.T]
     return np.asarray(np.clip(np.array(ends).reshape(-1, 2), 0.0, None))
+
+
+def _corrected(one: _Explained, tables: tuple[Table, Table]) -> Array:
+    """Return each variable's nats less what chance adds to them."""
+    return one.nats() - _by_chance(one.after, tables)
 
 
 def _percentile(values: Array, shares: Array) -> tuple[float, float]:
@@ -513,20 +565,13 @@ def _percentile(values: Array, shares: Array) -> tuple[float, float]:
 
 
 def _resampled_counts(
-    tables: tuple[Table, Table],
-    found: Sequence[_Explained],
-    smoothing: float,
-    resamples: int,
-    random: np.random.Generator,
+    families: _Families, found: Sequence[_Explained], smoothing: float, resamples: int, random: np.random.Generator
 ) -> list[Array]:
     """Return each variable's nats with resampled counts of its family, (resamples, n_variables) for each graph."""
-    of_graphs = [[(*c.parents, c.child) for c in one.after.conditionals] for one in found]
-    families = list(dict.fromkeys(family for families in of_graphs for family in families))  # graphs share most
-    sets = [tuple(sorted(family)) for family in families]
-    counted = zip(*(AvailableCases(table).statistics(sets) for table in tables), strict=True)
+    of_graphs = [one.families() for one in found]
     nats = {
-        family: _resampled_family([_cells(of, family) for of in both], smoothing, resamples, random)
-        for family, both in zip(families, counted, strict=True)
+        family: _resampled_family(families.cells(family), smoothing, resamples, random)
+        for family in dict.fromkeys(family for of_graph in of_graphs for family in of_graph)  # graphs share most
     }
     return [np.stack([nats[family] for family in of_graph], axis=1) for of_graph in of_graphs]
 
@@ -554,7 +599,6 @@ def _resampled_family(counts: Sequence[Array], smoothing: float, resamples: int,
 def _resampled_regressions(
     tables: tuple[Table, Table],
     found: Sequence[_Explained],
-    smoothing: float,  # noqa: ARG001
     resamples: int,
     random: np.random.Generator,
 ) -> list[Array]:
