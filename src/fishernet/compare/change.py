@@ -68,7 +68,7 @@ class VariableChange:
     by_chance: float
     """What would be expected if nothing had changed: about (parameters / 2) (1 / rows before + 1 / rows after)."""
     p_max_t: float
-    """Of the permutation test of its conditional, corrected for all variables, averaged over the graphs."""
+    """Of the test of its conditional given its parents, corrected for all variables, averaged over the graphs."""
     support: float
     """The weight of the graphs in which the corrected p-value is at most the level."""
     changed: bool
@@ -209,7 +209,7 @@ def explain_change(
     graphs : int
         Over how many graphs at most: those within log 20 nats of the best score, by changes of single arcs.
     permutations : int
-        Of the tests of the conditionals.
+        How many draws the tests of the conditionals make.
     resamples : int
         Of the bootstrap, for the intervals.
     level : float
@@ -244,6 +244,12 @@ def explain_change(
 
     Notes
     -----
+    For columns of states, the parents' configurations and their sizes in both tables are held, and rows of one
+    configuration change places; the corrected p-values (Westfall and Young, 1993, step-down) hold whatever changed
+    upstream, if the graph is given and rows are independent. Columns of numbers are tested by exchanging whole rows:
+    there, a change upstream can name its children too. A cell may be missing for any reason that depends on the parents
+    alone; rows that lack a cell of a family are left out of that family's test.
+
     Conclusions are about conditionals given the parents in these graphs. Where arcs are read as causes, a changed
     conditional is a changed mechanism; `ChangeResult.in_doubt` says where the direction of an arc that data cannot tell
     decides.
