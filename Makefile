@@ -35,6 +35,7 @@ fuzz: $(VENV)/.installed-tests
 	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: core-odr $(VENV)/.installed-tests
+	$(BIN)/python core/test/includes.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "base/sizes.hpp"
-#include "networks/conditionals.hpp"
-#include "networks/sampling.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
 #include "bind/columns_out.hpp"
 #include "bind/table.hpp"
 #include "bind/trees.hpp"
+#include "networks/conditionals.hpp"
+#include "networks/sampling.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "counts/counting.hpp"
-#include "counts/group_counts.hpp"
 #include "base/kernels.hpp"
 #include "base/look_up.hpp"
 #include "base/packed.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
+#include "counts/counting.hpp"
+#include "counts/group_counts.hpp"
 
 namespace fishernet::bind {
 namespace {

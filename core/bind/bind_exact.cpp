@@ -8,13 +8,13 @@
 #include <string_view>
 #include <utility>
 
-#include "search/exact_search.hpp"
-#include "search/parent_sets.hpp"
-#include "search/sparse_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/measures.hpp"
 #include "bind/table.hpp"
 #include "bind/turns.hpp"
+#include "search/exact_search.hpp"
+#include "search/parent_sets.hpp"
+#include "search/sparse_search.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -2,9 +2,9 @@
 #include <limits>
 #include <vector>
 
+#include "bind/arrays.hpp"
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/fractional.hpp"
-#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

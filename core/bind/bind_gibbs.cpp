@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "base/sizes.hpp"
-#include "networks/gibbs.hpp"
 #include "bind/arrays.hpp"
 #include "bind/columns_out.hpp"
 #include "bind/trees.hpp"
+#include "networks/gibbs.hpp"
 
 namespace fishernet::bind {
 namespace {

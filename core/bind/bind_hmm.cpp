@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "sequences/hmm.hpp"
 #include "bind/arrays.hpp"
+#include "sequences/hmm.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/family_plan.hpp"
-#include "inference/inference.hpp"
 #include "base/pool.hpp"
 #include "base/sizes.hpp"
 #include "bind/arrays.hpp"
 #include "bind/columns_out.hpp"
 #include "bind/factors.hpp"
+#include "inference/family_plan.hpp"
+#include "inference/inference.hpp"
 
 namespace fishernet::bind {
 namespace {

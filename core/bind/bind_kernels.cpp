@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/buffer.hpp"
-#include "selection/gram.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
+#include "selection/gram.hpp"
 
 namespace fishernet::bind {
 namespace {

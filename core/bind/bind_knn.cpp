@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "neighbours/knn.hpp"
 #include "bind/arrays.hpp"
+#include "neighbours/knn.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "search/family_cache.hpp"
 #include "base/log_gamma.hpp"
 #include "base/sizes.hpp"
-#include "counts/available_cases.hpp"
-#include "counts/cell_sums.hpp"
-#include "counts/set_terms.hpp"
 #include "bind/arrays.hpp"
 #include "bind/measures.hpp"
 #include "bind/table.hpp"
 #include "bind/turns.hpp"
+#include "counts/available_cases.hpp"
+#include "counts/cell_sums.hpp"
+#include "counts/set_terms.hpp"
+#include "search/family_cache.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -146,15 +146,7 @@ std::pair<Out<double>, Out2<double>> set_terms(BoundSums& self, const In<std::in
     std::vector<double> joint(sets.size()), marginals(children.size() * sets.size());
     {
         const nb::gil_scoped_release release;
-        Patience patience(check_signals);
-        for (std::size_t s = 0; s < sets.size(); ++s) {
-            patience.ask();
-            joint[s] = sums->joint(sets[s], cells.views()[s]);
-            for (std::size_t c = 0; c < children.size(); ++c) {
-                const auto r = static_cast<std::uint32_t>(children[c]);
-                marginals[c * sets.size() + s] = sums->marginal(sets[s], r, cells.views()[s]);
-            }
-        }
+        sums->set_terms(sets, cells.views(), children, joint, marginals, check_signals);
     }
     return {to_python(std::move(joint)), to_python(std::move(marginals), children.size(), sets.size())};
 }
@@ -218,6 +210,31 @@ Out<double> rising_each(const In<double>& log_a, const In<double>& n) {
 
 constexpr std::size_t any_variable = 0x7FFFFFFF;
 
+Out<std::int64_t> missing_families(FamilyCache& self, const In<std::int32_t>& children,
+                                   const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
+    return to_python(self.missing(checked_families(children, offsets, parents, any_variable)));
+}
+
+void store_families(FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                    const In<std::int32_t>& parents, const In<std::int64_t>& positions, const In<double>& scores) {
+    const Families families = checked_families(children, offsets, parents, any_variable);
+    const auto at = view(positions);
+    const auto size = static_cast<std::int64_t>(families.size());
+    if (at.size() != scores.size()) refuse("as many scores as positions are needed");
+    if (std::any_of(at.begin(), at.end(), [&](auto p) { return p < 0 || p >= size; })) {
+        refuse("a position is out of range");
+    }
+    self.store(families, at, view(scores));
+}
+
+Out<double> known_scores(FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                         const In<std::int32_t>& parents) {
+    const Families families = checked_families(children, offsets, parents, any_variable);
+    std::vector<double> scores(families.size());
+    if (!self.fill(families, scores)) refuse("a family was never stored");
+    return to_python(std::move(scores));
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -246,30 +263,12 @@ void bind_scores(nb::module_& m) {
     nb::class_<FamilyCache>(m, "FamilyCache")
         .def(nb::init<>())
         .def("__len__", &FamilyCache::size)
-        .def("missing", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                           const In<std::int32_t>& parents) {
-            return to_python(self.missing(checked_families(children, offsets, parents, any_variable)));
-        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert())
-        .def("store", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                         const In<std::int32_t>& parents, const In<std::int64_t>& positions,
-                         const In<double>& scores) {
-            const Families families = checked_families(children, offsets, parents, any_variable);
-            const auto at = view(positions);
-            const auto size = static_cast<std::int64_t>(families.size());
-            if (at.size() != scores.size()) refuse("as many scores as positions are needed");
-            if (std::any_of(at.begin(), at.end(), [&](auto p) { return p < 0 || p >= size; })) {
-                refuse("a position is out of range");
-            }
-            self.store(families, at, view(scores));
-        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert(),
-             nb::arg("positions").noconvert(), nb::arg("scores").noconvert())
-        .def("scores", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                          const In<std::int32_t>& parents) {
-            const Families families = checked_families(children, offsets, parents, any_variable);
-            std::vector<double> scores(families.size());
-            if (!self.fill(families, scores)) refuse("a family was never stored");
-            return to_python(std::move(scores));
-        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+        .def("missing", &missing_families, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("parents").noconvert())
+        .def("store", &store_families, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("parents").noconvert(), nb::arg("positions").noconvert(), nb::arg("scores").noconvert())
+        .def("scores", &known_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("parents").noconvert());
 }
 
 }  // namespace fishernet::bind

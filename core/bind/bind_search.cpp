@@ -7,12 +7,12 @@
 #include <tuple>
 #include <utility>
 
+#include "bind/arrays.hpp"
+#include "bind/turns.hpp"
 #include "counts/set_terms.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "search/saved_state.hpp"
-#include "bind/arrays.hpp"
-#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "base/chi_square.hpp"
 #include "base/hypergeometric.hpp"
-#include "selection/swap_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
-#include "selection/halving.hpp"
 #include "bind/turns.hpp"
+#include "selection/halving.hpp"
+#include "selection/swap_search.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/sizes.hpp"
-#include "networks/updates.hpp"
-#include "networks/krylov.hpp"
 #include "bind/arrays.hpp"
 #include "bind/turns.hpp"
+#include "networks/krylov.hpp"
+#include "networks/updates.hpp"
 
 namespace fishernet::bind {
 namespace {

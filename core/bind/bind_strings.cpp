@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "bind/arrays.hpp"
 #include "sequences/hmm_kernel.hpp"
 #include "sequences/pair_kernel.hpp"
-#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

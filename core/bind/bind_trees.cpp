@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/buffer.hpp"
+#include "bind/arrays.hpp"
 #include "trees/tree_counts.hpp"
 #include "trees/tree_gram.hpp"
-#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

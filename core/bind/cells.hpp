@@ -1,8 +1,8 @@
 // The bound form of the cells of a table's rows.
 #pragma once
 
-#include "selection/cells.hpp"
 #include "bind/arrays.hpp"
+#include "selection/cells.hpp"
 
 namespace fishernet::bind {
 

@@ -1,8 +1,8 @@
 // New columns of codes, which a sampler writes and Python owns.
 #pragma once
 
-#include "networks/sampling.hpp"
 #include "bind/arrays.hpp"
+#include "networks/sampling.hpp"
 
 namespace fishernet::bind {
 

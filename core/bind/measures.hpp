@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "counts/score_term.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
+#include "counts/score_term.hpp"
 
 namespace fishernet::bind {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "networks/code_tree.hpp"
 #include "bind/arrays.hpp"
+#include "networks/code_tree.hpp"
 
 namespace fishernet::bind {
 

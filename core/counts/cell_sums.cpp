@@ -103,4 +103,17 @@ double CellSums::marginal(View set, std::uint32_t r, const SetCells& cells) {
     return sum_of(score_term_.marginal(size_of_set(set), r), cells.counts);
 }
 
+void CellSums::set_terms(std::span<const std::vector<std::int32_t>> sets, std::span<const SetCells> cells,
+                         std::span<const std::int64_t> children, std::span<double> joint_terms,
+                         std::span<double> marginals, StopCheck check) {
+    Patience patience(check);
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+        patience.ask();
+        joint_terms[s] = joint(sets[s], cells[s]);
+        for (std::size_t c = 0; c < children.size(); ++c) {
+            marginals[c * sets.size() + s] = marginal(sets[s], static_cast<std::uint32_t>(children[c]), cells[s]);
+        }
+    }
+}
+
 }  // namespace fishernet

@@ -39,6 +39,11 @@ public:
     double joint(std::span<const std::int32_t> set, const SetCells& cells);
     double marginal(std::span<const std::int32_t> set, std::uint32_t r, const SetCells& cells);
 
+    // joint[s] is f of set s; marginals[c * sets + s] is g of set s for a child of children[c] states.
+    void set_terms(std::span<const std::vector<std::int32_t>> sets, std::span<const SetCells> cells,
+                   std::span<const std::int64_t> children, std::span<double> joint_terms,
+                   std::span<double> marginals, StopCheck check);
+
 private:
     Size size_of_set(std::span<const std::int32_t> set);
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/pool.hpp"
 #include "counts/joint_counts.hpp"
 #include "counts/lane_counts.hpp"
-#include "base/pool.hpp"
 
 namespace fishernet {
 namespace {

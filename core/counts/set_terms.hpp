@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/columns.hpp"
-#include "counts/families.hpp"
 #include "base/interrupt.hpp"
 #include "base/packed.hpp"
-#include "counts/score_term.hpp"
 #include "base/sequence_map.hpp"
+#include "counts/families.hpp"
+#include "counts/score_term.hpp"
 
 namespace fishernet {
 

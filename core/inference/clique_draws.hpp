@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "inference/clique_tree.hpp"
 #include "base/interrupt.hpp"
+#include "inference/clique_tree.hpp"
 #include "networks/sampling.hpp"
 
 namespace fishernet {

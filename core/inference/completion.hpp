@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "inference/factors.hpp"
-#include "inference/missing_components.hpp"
 #include "inference/inference.hpp"
+#include "inference/missing_components.hpp"
 #include "networks/sampling.hpp"
 
 namespace fishernet {

@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "inference/clique_tree.hpp"
 #include "inference/factors.hpp"
-#include "base/interrupt.hpp"
-#include "networks/sampling.hpp"
 #include "inference/schedule.hpp"
 #include "inference/table_walk.hpp"
+#include "networks/sampling.hpp"
 
 namespace fishernet {
 

@@ -7,10 +7,10 @@
 #include <functional>
 #include <vector>
 
-#include "inference/clique_tree.hpp"
 #include "base/float_kernels.hpp"
 #include "base/interrupt.hpp"
 #include "base/pool.hpp"
+#include "inference/clique_tree.hpp"
 #include "inference/table_walk.hpp"
 
 namespace fishernet {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/draws.hpp"
-#include "neighbours/knn_kernels.hpp"
 #include "base/pool.hpp"
+#include "neighbours/knn_kernels.hpp"
 
 namespace fishernet {
 namespace {

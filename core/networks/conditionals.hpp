@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "networks/code_tree.hpp"
 #include "base/columns.hpp"
 #include "base/interrupt.hpp"
+#include "networks/code_tree.hpp"
 
 namespace fishernet {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "networks/code_tree.hpp"
 #include "base/interrupt.hpp"
+#include "networks/code_tree.hpp"
 #include "networks/sampling.hpp"
 
 namespace fishernet {

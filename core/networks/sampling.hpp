@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "networks/conditionals.hpp"
 #include "base/interrupt.hpp"
+#include "networks/conditionals.hpp"
 
 namespace fishernet {
 

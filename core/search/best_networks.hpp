@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/best_parents.hpp"
 #include "base/buffer.hpp"
+#include "search/best_parents.hpp"
 
 namespace fishernet {
 

@@ -11,13 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "search/best_networks.hpp"
-#include "search/best_parents.hpp"
 #include "base/columns.hpp"
-#include "search/hill_climb.hpp"
 #include "base/interrupt.hpp"
 #include "counts/score_term.hpp"
 #include "counts/subset_terms.hpp"
+#include "search/best_networks.hpp"
+#include "search/best_parents.hpp"
+#include "search/hill_climb.hpp"
 
 namespace fishernet {
 

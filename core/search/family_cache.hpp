@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "counts/families.hpp"
 #include "base/sequence_map.hpp"
+#include "counts/families.hpp"
 
 namespace fishernet {
 

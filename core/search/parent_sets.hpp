@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "search/best_parents.hpp"
-#include "counts/families.hpp"
 #include "base/interrupt.hpp"
+#include "counts/families.hpp"
+#include "search/best_parents.hpp"
 
 namespace fishernet {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/columns.hpp"
-#include "networks/conditionals.hpp"
 #include "base/interrupt.hpp"
+#include "networks/conditionals.hpp"
 
 namespace fishernet {
 

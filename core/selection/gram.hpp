@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "selection/cells.hpp"
 #include "base/interrupt.hpp"
+#include "selection/cells.hpp"
 
 namespace fishernet {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "selection/cells.hpp"
 #include "selection/criteria.hpp"
-#include "base/interrupt.hpp"
 
 namespace fishernet {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sequences/hmm_runs.hpp"
 #include "base/pool.hpp"
+#include "sequences/hmm_runs.hpp"
 
 namespace fishernet {
 namespace {

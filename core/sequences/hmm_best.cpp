@@ -2,8 +2,8 @@
 #include <limits>
 #include <vector>
 
-#include "sequences/hmm.hpp"
 #include "base/pool.hpp"
+#include "sequences/hmm.hpp"
 
 namespace fishernet {
 namespace {

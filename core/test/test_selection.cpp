@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "base/chi_square.hpp"
-#include "selection/gram.hpp"
 #include "base/draws.hpp"
+#include "selection/gram.hpp"
 #include "selection/halving.hpp"
 #include "selection/swap_search.hpp"
 #include "test/check.hpp"

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <vector>
 
+#include "test/check.hpp"
 #include "trees/tree_counts.hpp"
 #include "trees/tree_gram.hpp"
-#include "test/check.hpp"
 
 namespace fishernet {
 namespace {
