@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Variable
-from fishernet.base.fields import is_text
+from fishernet.base.fields import is_unicode
 from fishernet.files.networks import check_storable
 
 
 @given(st.text())
 def test_text_is_what_utf8_can_write(label: str) -> None:
-    assert is_text(label) == (not any("\ud800" <= character <= "\udfff" for character in label))
+    assert is_unicode(label) == (not any("\ud800" <= character <= "\udfff" for character in label))
 
 
 def test_storable_labels_pass() -> None:

@@ -14,7 +14,7 @@ from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.names import listed
 
 
-def is_text(label: str) -> bool:
+def is_unicode(label: str) -> bool:
     """Return whether a str consists of characters, and not of halves of surrogate pairs."""
     try:
         label.encode()
@@ -52,7 +52,7 @@ class Fields:
         value = self.take(name)
         if not isinstance(value, str):
             raise self.wrong(f"expected a text, got {shown(value)}", name)
-        if not is_text(value):
+        if not is_unicode(value):
             raise self.wrong(f"{value!r} holds half of a surrogate pair", name)
         return value
 

@@ -32,6 +32,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
 from fishernet.data.encoding.cells import Block, Cells, Columns, Contents, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import counted, in_arrow, unit_of
@@ -209,6 +210,7 @@ def table_of(
     weights_name: str,
 ) -> pa.Table:
     """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null."""
+    require_text(variable.name for variable in variables)
     fields, arrays = [], []
     for variable, column in zip(variables, columns, strict=True):
         content, array = _described(variable, column)
@@ -221,6 +223,13 @@ def table_of(
     if not fields:
         return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def require_text(names: Iterable[str]) -> None:
+    """Raise SchemaError when a column's name is no Unicode text, which neither Arrow nor pandas nor polars takes."""
+    for name in names:
+        if not name.isascii() and not is_unicode(name):
+            raise SchemaError(f"the column name {name!r} is no valid Unicode text; rename the column")
 
 
 def free_name(weights: str, names: Sequence[str]) -> str:

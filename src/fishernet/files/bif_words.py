@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from fishernet.base.fields import is_text
+from fishernet.base.fields import is_unicode
 from fishernet.data import State
 from fishernet.files.words import quoted, safe_words
 
@@ -52,7 +52,7 @@ def read_label(token: str) -> str:
         label = json.loads(word, strict=False)
     except ValueError:
         raise ValueError(f"{word} has an escape that JSON does not know") from None
-    if not is_text(label):
+    if not is_unicode(label):
         raise ValueError(f"{word} holds half of a surrogate pair")
     return str(label)
 

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields, is_unicode, shown
 from fishernet.base.names import a, check_names, several
 from fishernet.data import Continuous, State, Variable
 from fishernet.data.variable import Column
@@ -60,12 +60,12 @@ def check_storable(variables: Iterable[Column]) -> None:
 def check_names_storable(names: Iterable[str]) -> None:
     """Raise SchemaError when a name holds half of a surrogate pair."""
     for name in names:
-        if not name.isascii() and not is_text(name):
+        if not name.isascii() and not is_unicode(name):
             raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")
 
 
 def _check_state(name: str, position: int, state: State) -> None:
-    if isinstance(state, str) and not state.isascii() and not is_text(state):
+    if isinstance(state, str) and not state.isascii() and not is_unicode(state):
         raise SchemaError(f"variable {name!r}: the state {state!r} holds half of a surrogate pair, which no file can")
     if isinstance(state, int):
         try:
@@ -80,7 +80,7 @@ def read_names(fields: Fields) -> list[str]:
     for number, name in enumerate(names):
         if not isinstance(name, str):
             raise fields.wrong(f"expected a text, got {shown(name)}", f"names[{number}]")
-        if not is_text(name):
+        if not is_unicode(name):
             raise fields.wrong(f"{name!r} holds half of a surrogate pair", f"names[{number}]")
     return names
 
@@ -142,7 +142,7 @@ def read_variable(fields: Fields) -> Any:
     unit = fields.text("unit") if fields.has("unit") else None
     fields.end()
     for position, state in enumerate(states):
-        if not isinstance(state, str | int | float) or (isinstance(state, str) and not is_text(state)):
+        if not isinstance(state, str | int | float) or (isinstance(state, str) and not is_unicode(state)):
             raise fields.wrong(f"{shown(state)} is no state: a text, a number or a truth value", f"states[{position}]")
     if bounds is not None:
         fields.numbers(bounds, "bounds")  # which keep their types

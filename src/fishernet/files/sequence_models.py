@@ -48,7 +48,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields, is_unicode, shown
 from fishernet.models import Alphabet, HiddenMarkovModel, HiddenTree, MarkovChain
 from fishernet.models.sequences.alphabet import ANY, SKIP, Numbers
 from fishernet.models.sequences.markov_chain import table_shape
@@ -112,7 +112,7 @@ def _position(fields: Fields, value: Any, size: int, name: str) -> int:
 def storable(symbol: object) -> bool:
     """Return whether a symbol can be written: a text, a finite number or a truth value."""
     if isinstance(symbol, str):
-        return type(symbol) is str and is_text(symbol)
+        return type(symbol) is str and is_unicode(symbol)
     if isinstance(symbol, float):
         return type(symbol) is float and abs(symbol) < float("inf")
     return type(symbol) in (int, bool) and abs(int(symbol)) < 2**64  # type: ignore[call-overload]

@@ -168,6 +168,14 @@ def test_half_a_surrogate_pair_is_refused_by_name(way: Any) -> None:
         way(table)
 
 
+@pytest.mark.parametrize("way", [*WAYS, Table.to_frame])
+@pytest.mark.parametrize("column", [["x", "y"], [0.5, 1.5]])
+def test_half_a_surrogate_pair_in_a_name_is_refused(way: Any, column: list[Any]) -> None:
+    table = Table.from_frame({"good": ["a", "b"], "bad\ud800": column})
+    with pytest.raises(SchemaError, match=r"the column name 'bad\\ud800' is no valid Unicode text; rename"):
+        way(table)
+
+
 @pytest.mark.parametrize("name", ["pandas", "polars"])
 def test_a_library_that_is_not_there_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)

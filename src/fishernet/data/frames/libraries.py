@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.arrow import dictionary_array, free_name
+from fishernet.data.arrow import dictionary_array, free_name, require_text
 from fishernet.data.encoding.dates import as_dates, in_arrow
 from fishernet.data.variable import Column, Variable
 
@@ -52,7 +52,7 @@ class GivesFrames(ABC):
         Raises
         ------
         SchemaError
-            When the weights' name is taken, or a state is no valid Unicode text.
+            When the weights' name is taken, or a name or a state is no valid Unicode text.
         ImportError
             When pandas is not installed.
 
@@ -90,6 +90,7 @@ def _more(variables: Sequence[Column], weights: npt.NDArray[Any] | None, name: s
 def pandas_frame(variables: Sequence[Column], columns: Sequence[Cells], n_rows: int, more: Named) -> Any:
     """Return columns of codes and numbers, and more columns behind them, as a pandas DataFrame."""
     pd = _library("pandas")
+    require_text(variable.name for variable in variables)
     found: Named = {}
     for variable, column in zip(variables, columns, strict=True):
         if variable.is_continuous:
@@ -115,6 +116,7 @@ def _categorical(pd: Any, variable: Variable, codes: Cells) -> Any:
 def polars_frame(variables: Sequence[Column], columns: Sequence[Cells], more: Named) -> Any:
     """Return columns of codes and numbers, and more columns behind them, as a polars DataFrame."""
     pl = _library("polars")
+    require_text(variable.name for variable in variables)
     found: Named = {}
     for variable, column in zip(variables, columns, strict=True):
         if not variable.is_continuous:
