@@ -132,3 +132,13 @@ def test_what_is_no_kernel_is_not_calculated_with() -> None:
     logs = fn.kernels.HmmKernel(fn.HiddenMarkovModel([1], [[1]], [[0.5, 0.5]], alphabet="ab"), log=True)
     with pytest.raises(FishernetError, match="gives logarithms"):
         kernel + logs
+
+
+@pytest.mark.parametrize(("offset", "spread", "bandwidth"), [(0, 1, 1), (1e6, 1, 1), (1.7e9, 1e6, 4)])
+def test_a_gaussian_kernel_does_not_depend_on_where_zero_is(offset: float, spread: float, bandwidth: float) -> None:
+    random = np.random.default_rng(1)
+    x = offset + np.round(spread * random.normal(size=(100, 2)), 3)
+    y = x + bandwidth * random.normal(size=x.shape)
+    differences = x[:, None] - y[None]
+    expected = np.exp(-(differences**2).sum(axis=2) / (2 * bandwidth**2))
+    assert np.abs(fn.kernels.GaussianKernel(bandwidth)(x, y) - expected).max() < 1e-7

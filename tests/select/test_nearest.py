@@ -83,3 +83,13 @@ def test_frames_have_a_row_for_each_pair() -> None:
 def test_what_does_not_fit(call: Any, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):
         call()
+
+
+def test_kernels_without_features_take_tables_and_frames() -> None:
+    table = fn.datasets.load("asia").sample(30, seed=1)
+    kernel = fn.kernels.Rbf(fn.kernels.FisherKernel(fn.datasets.load("asia")), 2.0)  # its values are cosines
+    cosines = kernel(table).round(12)
+    np.fill_diagonal(cosines, -1)
+    expected = np.argsort(-cosines, axis=1, kind="stable")[:, :3]
+    assert (fn.select.nearest(kernel, table, n=3).indices == expected).all()
+    assert (fn.select.nearest(kernel, table.to_frame(), n=3).indices == expected).all()

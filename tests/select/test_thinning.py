@@ -215,3 +215,15 @@ def test_what_is_refused() -> None:
         fn.select.kernel_thinning(FISHER, table, 2, method="press")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="needs a kernel"):
         fn.select.kernel_thinning(None, table, 2)  # type: ignore[arg-type]
+
+
+def test_compress_keeps_the_weights_of_kernels_without_features() -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(1000, 2))
+    table = fn.Table.from_frame({"a": x[:, 0], "b": x[:, 1], "w": np.exp(x[:, 0])}, weights="w")
+    kernel = fn.kernels.GaussianKernel(1.0)
+    chosen = [fn.select.kernel_thinning(kernel, table, 20, method="compress", seed=s) for s in range(10)]
+    assert all(len(set(one.indices.tolist())) == 20 for one in chosen)
+    at_random = [fn.select.random_subset(table, 20, seed=s) for s in range(50)]
+    mean, of_random = ([fn.compare.mmd(kernel, one.rows, table) for one in many] for many in (chosen, at_random))
+    assert np.mean(mean) < 0.3 * np.mean(of_random)

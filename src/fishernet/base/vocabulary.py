@@ -82,6 +82,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "structure": {"chow-liu": "'tan' is a tree below the class", "hc": "it is called 'hill-climb'"},
 }  # fmt: skip
 
+CALLED = "it is called "
 SHORT = {"nb": "naive-bayes"}  # taken as well
 
 OPTIONS = {
@@ -123,7 +124,7 @@ def _hint(value: object, name: str, known: Collection[str]) -> str:
     if not isinstance(value, str):
         return ""
     answer = ELSEWHERE.get(name, {}).get(spelled(value))
-    if answer is None:
+    if answer is None or (answer.startswith(CALLED) and answer.removeprefix(CALLED).strip("'") not in known):
         near = difflib.get_close_matches(spelled(value), known, n=1, cutoff=0.65)
         answer = f"did you mean {near[0]!r}?" if near else None
     return f"; {answer}" if answer else ""

@@ -2,8 +2,7 @@
 
 Every column is read as text and dictionary-encoded on the way, so its labels are few and their types are settled
 later. A quoted cell is text and never a missing cell (``"NA"`` is a label, ``NA`` is not), and may hold delimiters and
-line ends. Arrow is fastest when it may cut a file at any line end, so that is tried first; where a label then holds a
-line end, or a row is broken, a file with quotes is read again with care.
+line ends: where a file holds a quote, Arrow is told so, and looks for the ends of rows before it cuts the file.
 
 Opening text files, and saying where they are broken.
 
@@ -24,6 +23,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -164,11 +164,28 @@ def records(file: TextFile, delimiter: str) -> Iterator[Record]:
 
     with file.text() as text:
         number = 1
-        for cells in csv.reader(feed(text), delimiter=delimiter):
+        rows = csv.reader(feed(text), delimiter=delimiter)
+        while True:
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                if "field larger" not in str(error):
+                    raise
+                raise _LongCell(number) from None
             if cells:
                 yield Record(cells, number, "".join(lines))
             number += len(lines)
             lines.clear()
+
+
+class _LongCell(csv.Error):
+    """The row that begins in a line has a cell longer than Python reads, as where a quote is never closed."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        super().__init__(f"a cell of this row has over {csv.field_size_limit():,} characters; a quote may not be closed")
 
 
 def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFormatError:
@@ -182,6 +199,8 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFor
                 count = f"the header has {several(n_columns, 'cell')}, this row {len(record.cells)}"
                 hint = "; a quote may not be closed" if record.text.count("\n") > 1 else ""
                 return FileFormatError(file.path, count + hint, line=record.line)
+    except _LongCell as error:
+        return FileFormatError(file.path, str(error), line=error.line)
     except csv.Error:
         pass
     return FileFormatError(file.path, f"cannot be read as a table ({why})")
@@ -189,7 +208,11 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFor
 
 def unclosed_quote(file: TextFile, delimiter: str) -> int | None:
     """Return the line of the row whose quote is still open where the file ends; None when there is none."""
-    last = deque(records(file, delimiter), maxlen=1).pop()
+    try:
+        last = deque(records(file, delimiter), maxlen=1).pop()
+    except _LongCell as error:
+        with file.binary() as stream:
+            return error.line if sum(piece.count(b'"') for piece in iter(partial(stream.read, PIECE), b"")) % 2 else None
     return last.line if _is_open(last.text, delimiter) else None
 
 
@@ -324,10 +347,6 @@ def _named(cells: Sequence[SourceColumn], layout: Layout, names: list[str]) -> l
 def _read_columns(layout: Layout, chosen: list[str]) -> Columns:
     if not layout.quoted:
         return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, layout.na_values)
-    if chosen == layout.header:
-        hasty = _hasty(layout, chosen)
-        if hasty is not None:
-            return hasty
     return _careful(layout, chosen, layout.header[-1])
 
 
@@ -381,19 +400,6 @@ def _found_delimiter(file: TextFile) -> str:
         if first and len(set(first)) == 1 and first[0] > most:
             best, most = delimiter, first[0]
     return best or ","
-
-
-def _hasty(layout: Layout, names: list[str]) -> Columns | None:
-    """Read a file with quotes as if no quoted cell held a line end; None when one does."""
-    try:
-        table = layout.read(names, line_ends=False, blocks=BLOCKS)
-    except pa.ArrowInvalid:
-        return None
-    columns = _columns(table, names, frozenset())
-    if _any_label_holds(columns, "\n\r"):
-        return None
-    _refuse_open_quote(layout, table.column(names[-1]))
-    return columns
 
 
 def _careful(layout: Layout, names: list[str], last: str) -> Columns:

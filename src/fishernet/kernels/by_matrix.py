@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from fishernet import _core
 from fishernet.base import check
@@ -18,6 +19,7 @@ from fishernet.kernels.kernel import BaseKernel
 from fishernet.kernels.row_sums import MatrixSums, Positions, draws_of_sets, halved_sets_of_points, real_numbers
 from fishernet.kernels.rows import Rows
 
+MOST_SQUARED = 1e3  # a norm, in bandwidths: 1e-13 of it is lost in differences of squares
 TILE = 512  # rows and columns of a matrix of numbers that are made at once
 
 
@@ -183,12 +185,22 @@ class GaussianKernel(BaseKernel):
         return matrix
 
     def tile(self, x: Matrix, y: Matrix) -> Matrix:
-        """Return the values for all pairs of points, by the inner products of these."""
-        found: Matrix = x @ y.T
-        found *= 2
-        found -= np.einsum("ij,ij->i", x, x)[:, None]
-        found -= np.einsum("ij,ij->i", y, y)
-        np.minimum(found, 0.0, out=found)
+        """Return the values for all pairs of points: by inner products where rounding allows it, else by differences.
+
+        The squared distance ``|x|^2 + |y|^2 - 2 x y`` of points about their centre loses as many digits as the squared
+        norms are larger than the squared bandwidth.
+        """
+        centre = y.mean(axis=0) if len(y) else 0.0
+        x, y = x - centre, y - centre
+        of_x, of_y = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
+        if max(of_x.max(initial=0.0), of_y.max(initial=0.0)) > MOST_SQUARED * self.bandwidth**2:
+            found: Matrix = -cdist(x, y, "sqeuclidean")
+        else:
+            found = x @ y.T
+            found *= 2
+            found -= of_x[:, None]
+            found -= of_y
+            np.minimum(found, 0.0, out=found)
         found *= 1 / (2 * self.bandwidth**2)
         return np.exp(found, out=found)
 

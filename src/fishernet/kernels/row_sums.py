@@ -172,8 +172,8 @@ class RowSums(Protocol):
         """Return some of the rows, each of which counts once, to be compared with the mean of all."""
         ...
 
-    def alone(self, rows: Positions) -> RowSums:
-        """Return some of the rows, each of which counts once, to be compared with their own mean."""
+    def alone(self, rows: Positions, times: Positions | None = None) -> RowSums:
+        """Return some rows to be compared with their own mean; each counts once, or so many times as is said of it."""
         ...
 
 
@@ -345,9 +345,9 @@ class SumsOfKernel:
         """Return None: rows are exchanged in Python."""
         return None
 
-    def alone(self, rows: Positions) -> Self:
-        """Return some of the rows, each of which counts once, to be compared with their own mean."""
-        return type(self)(self._kernel, counted_once(self._rows[rows]))
+    def alone(self, rows: Positions, times: Positions | None = None) -> Self:
+        """Return some rows to be compared with their own mean; each counts once, or so many times as is said of it."""
+        return type(self)(self._kernel, counted_once(self._rows[rows], times))
 
 
 class FeatureSums(SumsOfKernel):

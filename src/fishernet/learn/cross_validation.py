@@ -199,6 +199,8 @@ def _folds(table: Table, folds: int, random: np.random.Generator) -> Integers:
     """Return the fold of each row: rows are shuffled and dealt, those that count before those of weight 0."""
     counting = np.ones(table.n_rows, dtype=bool) if table.weights is None else table.weights > 0
     most = int(counting.sum())
+    if most < 2:
+        raise FishernetError("cross-validation needs at least two rows that count", parameter="folds")
     check.integer(folds, "folds", least=2, most=most, note="the rows that count")
     order = shuffled(table.n_rows, random)
     fold = np.empty(table.n_rows, dtype=np.int64)

@@ -16,6 +16,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.kernels import Kernel, Normalized, has_features
+from fishernet.kernels.rows import plain_rows
 
 BLOCK = 64
 
@@ -84,7 +85,7 @@ def nearest(
     cosine = Normalized(kernel)
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
-    items = X if hasattr(X, "__getitem__") else list(check.items(X, "X", "items"))
+    items = plain_rows(X)
     size = len(items)
     chosen = _positions(of, size)
     n = min(check.integer(n, "n", least=1), max(size - 1, 0))
@@ -110,8 +111,7 @@ def _cosines(kernel: Normalized, items: Any) -> Callable[[npt.NDArray[np.int64]]
     if not has_features(kernel):
 
         def of_pairs(part: npt.NDArray[np.int64]) -> Matrix:
-            one = items[part] if isinstance(items, np.ndarray) else [items[place] for place in part.tolist()]
-            return np.asarray(kernel(one, items), np.float64)
+            return np.asarray(kernel(items[part], items), np.float64)
 
         return of_pairs
     features = kernel.features(items)

@@ -180,19 +180,42 @@ def _compressed(
     while (-(-wanted >> levels + 1) << 2 * (levels + 1)) <= most:
         levels += 1
     size = -(-wanted >> levels)
-    drawn = _drawn(sums, size << 2 * levels, random)
+    drawn = _drawn_by_weight(sums, size << 2 * levels, random)
     some = sums.some(drawn) if sums.in_parts else sums.alone(drawn)
     order, share = np.arange(len(drawn)), DELTA / max(rounds + (levels << rounds), 1)
     for _ in range(levels):
         sets = order.reshape(-1, 4 * size)
         halves = some.halves_of_sets(sets, key=stream_key(random), delta=share * 2**rounds)
         order, size = halves.ravel(), 2 * size
-    pool = np.sort(random.permutation(drawn[order])[:wanted])
-    last = sums.some(pool) if sums.in_parts else sums.alone(pool)
+    pool, counts = _pool(sums, random.permutation(drawn[order])[:wanted], wanted, random)
+    last = sums.some(pool) if sums.in_parts else sums.alone(pool, counts)
     last.check(pool)
     places = random.permutation(wanted).astype(np.int64)
     places = last.halves(places, rounds=rounds, key=stream_key(random), delta=max(share * rounds, TINY))
     return pool, last, _nearest_part(last, places.reshape(-1, k)), search_by_distance(last, k)
+
+
+def _drawn_by_weight(sums: RowSums, size: int, random: np.random.Generator) -> Positions:
+    """Return so many rows of which each counts once: at random, heavy rows as often as their share of the weight is."""
+    if sums.weights is None:
+        return _drawn(sums, size, random)
+    ends = np.cumsum(np.asarray(sums.weights, dtype=np.float64))
+    places = (random.random() + np.arange(size)) * (ends[-1] / size)  # systematic sampling: evenly spaced
+    return random.permutation(np.minimum(np.searchsorted(ends, places, side="right"), sums.n_rows - 1))
+
+
+def _pool(
+    sums: RowSums, rows: Positions, wanted: int, random: np.random.Generator
+) -> tuple[Positions, Positions | None]:
+    """Return so many different rows, ascending, and how often each is among some rows; None where each is once."""
+    pool, counts = np.unique(rows, return_counts=True)
+    if len(pool) == wanted:
+        return pool, None
+    others = _drawn(sums, sums.n_rows, random)
+    others = others[~np.isin(others, pool)][: wanted - len(pool)]
+    order = np.argsort(np.concatenate([pool, others]))
+    counts = np.concatenate([counts, np.zeros(len(others), dtype=np.int64)])
+    return np.concatenate([pool, others])[order], counts[order]
 
 
 def _thinned(sums: RowSums, k: int, random: np.random.Generator) -> Positions:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fishernet import FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table
+from fishernet import FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table, scan
 from fishernet.data import csv as delimited
 from tests.data.hostile import labels, texts
 
@@ -178,6 +178,23 @@ def test_broken_files(tmp_path: Path, content: str | bytes, message: str, line: 
     assert e.value.line == line
     assert e.value.path == str(path)
     assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize("name", ["long.csv", "long.csv.gz"])
+@pytest.mark.parametrize("row", ['"north,yes\n', 'north,"yes\n'])
+def test_a_quote_that_is_never_closed_in_a_long_file(tmp_path: Path, name: str, row: str) -> None:
+    path = written(tmp_path, "region,churned\n" + "north,yes\n" * 9 + row + "north,yes\n" * 500_000, name)
+    for read in (read_table, scan):
+        with pytest.raises(FileFormatError, match="a quote") as e:
+            read(path)
+        assert e.value.line == 11
+
+
+def test_one_quoted_line_end_wherever_a_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "a,b\n" + "yes,no\n" * 30 + '"l1\nl2",no\n' + "yes,no\n" * 30)
+    for block in range(200, 240):
+        monkeypatch.setattr(delimited, "BLOCKS", (block, 2**20))
+        assert held(tmp_path, path.read_bytes())["a"] == ["yes"] * 30 + ["l1\nl2"] + ["yes"] * 30
 
 
 @pytest.mark.parametrize("schema", [None, [Variable("a", [1, 3, 5])]])
