@@ -12,7 +12,6 @@ import pytest
 import fishernet as fn
 from fishernet.base import vocabulary
 from fishernet.base.vocabulary import ELSEWHERE, OPTIONS, SHORT, spelled, word
-from fishernet.data.encoding.bins import BINNINGS
 from fishernet.independence.nearest_neighbours import SCHEMES
 from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
@@ -154,7 +153,7 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.ConditionalsName, CONDITIONALS),
         (vocabulary.GroupMethodName, METHODS),
         (vocabulary.GWishartMethodName, G_WISHART_METHODS),
-        (vocabulary.BinningName, BINNINGS),
+        (vocabulary.BinningName, ["quantile", "equal-width"]),
         (vocabulary.MeasureName, MEASURES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
         (vocabulary.IncompleteName, MISSING),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.data.encoding.encode import LEAST_ROWS, MOST_TEXTS
+from fishernet.data.decide import LEAST_ROWS, MOST_TEXTS
 from fishernet.data.encoding.labels import MOST_STATES
 from fishernet.data.options import DEFAULT_NA
 from tests.cli.running import good, process

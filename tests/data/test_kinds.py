@@ -58,7 +58,15 @@ def test_identifiers_are_kept_where_that_is_asked() -> None:
 
 @pytest.mark.parametrize(
     ("n_rows", "n_texts", "left_out"),
-    [(99, 99, False), (100, 50, False), (100, 51, True), (9000, 256, False), (9000, 257, True)],
+    [
+        (19, 19, False),
+        (20, 20, True),
+        (99, 98, False),
+        (100, 50, False),
+        (100, 51, True),
+        (9000, 256, False),
+        (9000, 257, True),
+    ],
 )
 def test_where_identifiers_begin(n_rows: int, n_texts: int, left_out: bool) -> None:
     frame = {"x": [f"t{i % n_texts}" for i in range(n_rows)], "y": [0, 1] * (n_rows // 2) + [0] * (n_rows % 2)}
@@ -305,9 +313,53 @@ def test_whatever_speaks_arrow_comes_in_and_gets_out(tmp_path: Path) -> None:
 def test_numbers_that_count_the_rows_are_told() -> None:
     rng = np.random.default_rng(1)
     frame = {"id": rng.permutation(200) + 1000, "n": rng.integers(0, 200, 200), "half": np.arange(200) / 2}
-    why = {column.name: column.why for column in Table.from_frame(frame).describe().columns}
-    assert why == {"id": "numbers that count the rows: an id?", "n": "numbers", "half": "numbers"}
-    assert "exclude=['id']" in str(Table.from_frame(frame).describe())
+    with pytest.warns(FishernetWarning, match=r"'id' is an identifier .*continuous=\['id'\] to keep it"):
+        found = Table.from_frame(frame).describe()
+    why = {column.name: column.why for column in found.columns}
+    assert why == {"id": "whole numbers that count the rows: an identifier", "n": "numbers", "half": "numbers"}
+    assert Table.from_frame(frame, continuous=["id"]).names == ("id", "n", "half")
+    assert Table.from_frame({"id": frame["id"]}).variables == (Continuous("id"),)  # something is better than nothing
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "patient_id", "Unnamed: 0", "index", "customerId", "row number"])
+def test_a_name_makes_an_identifier_of_different_numbers(name: str) -> None:
+    frame = {name: [3, 17, 4, 99, 52], "x": ["a", "b", "a", "b", "a"]}
+    with pytest.warns(FishernetWarning, match="identifier"):
+        assert Table.from_frame(frame).names == ("x",)
+    assert Table.from_frame({**frame, name: [3, 17, 3, 17, 3]}).names == (name, "x")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "are_states"),
+    [
+        ([0, 0.5, 1] * 2, True),
+        ([1.0, 2.0] * 5, True),
+        ([0.5, 0.5, 1.5], False),  # one of them in one row alone
+        ([x / 4 for x in range(10)] * 2, True),
+        ([x / 4 for x in range(11)] * 2, False),
+        (list(range(20)) * 2, True),
+        (list(range(21)) * 2, False),
+        ([*range(12), *[0] * 12], True),  # twice on average: a count with a tail
+        ([7, 19, 3, 21], False),
+        ([0, 1, 1], True),
+    ],
+)
+def test_few_numbers_in_several_rows_each_are_states(numbers: list[float], are_states: bool) -> None:
+    table = Table.from_frame({"x": numbers, "y": ["u", *"v" * (len(numbers) - 1)]})
+    assert table.variables[0].is_continuous is not are_states
+
+
+def test_whole_numbers_weigh_as_often_as_they_say_and_fractions_as_kish_s_effective_number() -> None:
+    frame = {"x": ["a", "b", "b", "a"], "w": [1.5, 0.5, 2.0, 4.0], "n": [1, 5, 2, 4]}
+    counts = Table.from_frame(frame, weights="n", exclude=["w"])
+    assert counts.total == 12
+    survey = Table.from_frame(frame, weights="w", exclude=["n"])
+    assert survey.total == pytest.approx(8.0**2 / (1.5**2 + 0.5**2 + 2.0**2 + 4.0**2))
+    assert survey.weights == pytest.approx(np.array([1.5, 0.5, 2, 4]) * survey.total / 8)
+    population = {**frame, "w": [7000.3 * w for w in (1.5, 0.5, 2.0, 4.0)]}
+    assert Table.from_frame(population, weights="w", exclude=["n"]).total == pytest.approx(survey.total)
+    assert Table.from_frame(frame, weights="n", weight_kind="survey", exclude=["w"]).total == pytest.approx(144 / 46)
+    assert Table.from_frame(frame, weights="w", weight_kind="counts", exclude=["n"]).total == 8
 
 
 def test_long_states_are_cut_short_in_a_description() -> None:

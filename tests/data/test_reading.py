@@ -24,12 +24,12 @@ from tests.data.hostile import labels
 Data = dict[str, list[Any]]
 
 PLAIN: Data = {
-    "dose": [1, 2, 10, 2, 1],
+    "dose": [1, 2, 1, 2, 1],
     "level": [0.5, 2.25, 0.5, -1.0, 2.25],
     "cough": ["no", "yes, dry", "no", "ünder", "yes, dry"],
     "count": [3, 0, 1, 2, 5],
 }
-GAPS: Data = {**PLAIN, "dose": [1, None, 10, 2, 1], "cough": ["no", "yes, dry", None, "ünder", "yes, dry"]}
+GAPS: Data = {**PLAIN, "dose": [1, None, 1, 2, 1], "cough": ["no", "yes, dry", None, "ünder", "yes, dry"]}
 
 
 def as_csv(data: Data, delimiter: str = ",") -> str:
@@ -113,12 +113,12 @@ def test_every_way_in_gives_the_same_table(way: Callable[..., Table]) -> None:
     table = way(PLAIN)
     assert [v.name for v in table.variables] == list(PLAIN)
     assert table.variables == (
-        Variable("dose", (1, 2, 10)),
+        Variable("dose", (1, 2)),
         Continuous("level"),
         Variable("cough", ("no", "yes, dry", "ünder")),
-        Variable("count", (0, 1, 2, 3, 5)),
+        Continuous("count"),
     )
-    assert {type(state) for position in (0, 3) for state in table.variables[position].states} == {int}
+    assert {type(state) for state in table.variables[0].states} == {int}
     assert labels(table) == PLAIN
     assert not table.has_missing
 
@@ -133,7 +133,7 @@ def test_every_way_in_weighs_rows(way: Callable[..., Table]) -> None:
 def test_every_way_in_bins_numbers(way: Callable[..., Table]) -> None:
     table = way(PLAIN, bins={"dose": [1.5, 5], "level": 2}, binning="equal-width")
     assert table.variables[0].cuts == (1.5, 5)
-    assert table.column("dose").tolist() == [0, 1, 2, 1, 0]
+    assert table.column("dose").tolist() == [0, 1, 0, 1, 0]
     assert table.variables[1].cuts == (0.625,)
     assert table.column("level").tolist() == [0, 1, 0, 0, 1]
 
@@ -157,7 +157,7 @@ def test_every_way_in_follows_the_policy(way: Callable[..., Table], policy: str)
     else:
         wanted = {name: ["missing" if v is None else v for v in values] for name, values in GAPS.items()}
         assert labels(table) == wanted
-        assert table.cardinalities == (4, 1, 4, 5)
+        assert table.cardinalities == (3, 1, 4, 1)
         assert not table.has_missing
 
 
@@ -189,7 +189,7 @@ def test_every_way_in_keeps_a_constant_column(way: Callable[..., Table]) -> None
 
 
 def test_every_way_in_takes_few_whole_numbers_for_states_and_others_for_numbers(way: Callable[..., Table]) -> None:
-    data = {"few": [*range(20), 0], "many": list(range(21)), "parts": [1.0] * 20 + [0.5]}
+    data = {"few": [*range(20), *[0] * 20], "many": [*range(21), *range(19)], "parts": [1.0] * 39 + [0.5]}
     table = way(data)
     assert table.variables == (Variable("few", range(20)), Continuous("many"), Continuous("parts"))
     assert labels(table) == data
@@ -198,8 +198,8 @@ def test_every_way_in_takes_few_whole_numbers_for_states_and_others_for_numbers(
         Variable("many", range(21)),
         Variable("parts", [0.5, 1.0]),
     )
-    assert way(data, bins=4).cardinalities == (4, 4, 2)
-    assert way(data, bins={"many": 3, None: 2}).cardinalities == (2, 3, 2)
+    assert way(data, bins=4).cardinalities == (20, 4, 2)
+    assert way(data, bins={"few": 3, None: 2}).cardinalities == (2, 2, 2)
 
 
 def test_every_way_in_chooses_columns(way: Callable[..., Table]) -> None:

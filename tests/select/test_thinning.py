@@ -225,5 +225,7 @@ def test_compress_keeps_the_weights_of_kernels_without_features() -> None:
     chosen = [fn.select.kernel_thinning(kernel, table, 20, method="compress", seed=s) for s in range(10)]
     assert all(len(set(one.indices.tolist())) == 20 for one in chosen)
     at_random = [fn.select.random_subset(table, 20, seed=s) for s in range(50)]
-    mean, of_random = ([fn.compare.mmd(kernel, one.as_table(weights="equal"), table) for one in many] for many in (chosen, at_random))
+    mean, of_random = (
+        [fn.compare.mmd(kernel, one.as_table(weights="equal"), table) for one in many] for many in (chosen, at_random)
+    )
     assert np.mean(mean) < 0.3 * np.mean(of_random)

@@ -34,8 +34,7 @@ from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.base.names import several, unused_name
 from fishernet.data.arrow import cells_of
 from fishernet.data.encoding.cells import Cells, Columns, Contents, SourceColumn
-from fishernet.data.encoding.labels import DECIMAL
-from fishernet.data.options import Options, TextFormat
+from fishernet.data.options import Options
 from fishernet.data.originals import frame_of_text
 
 PIECE = 1 << 20  # bytes
@@ -185,7 +184,9 @@ class _LongCell(csv.Error):
 
     def __init__(self, line: int) -> None:
         self.line = line
-        super().__init__(f"a cell of this row has over {csv.field_size_limit():,} characters; a quote may not be closed")
+        super().__init__(
+            f"a cell of this row has over {csv.field_size_limit():,} characters; a quote may not be closed"
+        )
 
 
 def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFormatError:
@@ -212,7 +213,9 @@ def unclosed_quote(file: TextFile, delimiter: str) -> int | None:
         last = deque(records(file, delimiter), maxlen=1).pop()
     except _LongCell as error:
         with file.binary() as stream:
-            return error.line if sum(piece.count(b'"') for piece in iter(partial(stream.read, PIECE), b"")) % 2 else None
+            return (
+                error.line if sum(piece.count(b'"') for piece in iter(partial(stream.read, PIECE), b"")) % 2 else None
+            )
     return last.line if _is_open(last.text, delimiter) else None
 
 
@@ -254,16 +257,11 @@ def delimited_columns(file: TextFile, options: Options, delimiter: str | None = 
     wanted = set(options.choose(names[hidden:]))
     chosen = [raw for raw, name in zip(layout.header, names, strict=True) if name in wanted]
     found = _read_columns(layout, chosen)
-    cells = [tidied(column, options, spaced=layout.spaced) for column in _named(found.cells, layout, names)]
-    return Columns(cells, found.n_rows)
+    return Columns(_meant(found.cells, layout, names), found.n_rows)
 
 
 def text_batches(file: TextFile, options: Options, delimiter: str | None = None) -> Iterator[Columns]:
-    """Read the columns of a delimited file that the options ask for, some rows at a time, as they are written.
-
-    Spaces and the ways to write numbers are dealt with when all labels are known (`tidied`); raises as
-    `delimited_columns`.
-    """
+    """Read the columns of a delimited file, some rows at a time; raises as `delimited_columns`."""
     layout, names = _opened(file, options, delimiter)
     hidden = _has_index(names)
     wanted = set(options.choose(names[hidden:]))
@@ -273,8 +271,7 @@ def text_batches(file: TextFile, options: Options, delimiter: str | None = None)
     end = None
     for table in layout.batches(read, line_ends=line_ends):
         found = _columns(table, chosen, frozenset() if line_ends else layout.na_values)
-        cells = _named(found.cells, layout, names)
-        yield Columns([_unspaced(c.coded, options.na_values) for c in cells] if layout.spaced else cells, found.n_rows)
+        yield Columns(_meant(found.cells, layout, names), found.n_rows)
         end = table.column(last) if line_ends and table.num_rows else end
     if end is not None:
         _refuse_open_quote(layout, end)
@@ -301,10 +298,11 @@ def delimited_contents(file: TextFile, options: Options, delimiter: str | None =
     options.choose(names[hidden:])
     found = _read_columns(layout, layout.header)
     cells = _named(found.cells, layout, names)
+    shown = dict(zip(layout.header, names, strict=True))
 
     def columns(wanted: Options) -> Columns:
         chosen = set(wanted.choose(names[hidden:]))
-        return Columns([tidied(c, wanted, spaced=layout.spaced) for c in cells if c.name in chosen], found.n_rows)
+        return Columns(_meant([c for c in found.cells if shown[c.name] in chosen], layout, names), found.n_rows)
 
     return Contents(_as_written(cells, layout, names), columns)
 
@@ -344,47 +342,16 @@ def _named(cells: Sequence[SourceColumn], layout: Layout, names: list[str]) -> l
     return [replace(column, name=shown[column.name]) for column in cells]
 
 
+def _meant(cells: Sequence[SourceColumn], layout: Layout, names: list[str]) -> list[SourceColumn]:
+    """Return columns by their names and without the spaces that follow delimiters."""
+    named = _named(cells, layout, names)
+    return [_unspaced(column.coded, layout.na_values) for column in named] if layout.spaced else named
+
+
 def _read_columns(layout: Layout, chosen: list[str]) -> Columns:
     if not layout.quoted:
         return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, layout.na_values)
     return _careful(layout, chosen, layout.header[-1])
-
-
-def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceColumn:
-    """Return a column of text with its labels as they are meant: without spaces before them, numbers as Python's.
-
-    Numbers are only rewritten where all labels are numbers, written as the options say, or between spaces.
-    """
-    cells = column.coded
-    labels: list[str] = cells.labels.tolist()
-    as_written = not spaced and options.text.is_plain
-    if as_written and (options.schema is not None or " " not in "".join(labels)):
-        return column
-    kept = [label.lstrip(" ") for label in labels] if spaced else labels
-    known = [label for label in kept if label not in options.na_values] if spaced else kept
-    numbers = {label: plain_number(label, options.text) for label in known}
-    if known and all(number is not None for number in numbers.values()):
-        kept = [numbers.get(label) or label for label in kept]
-    if kept == labels:
-        return column
-    absent = options.na_values if spaced else frozenset()
-    return cells.relabelled([None if label in absent else label for label in kept])
-
-
-def plain_number(text: str, form: TextFormat) -> str | None:
-    """Return a number as Python writes it; None where the text is none."""
-    number = text.strip(" ")
-    if form.thousands is not None and form.thousands in number:
-        whole, mark, fraction = number.partition(form.decimal)
-        first, *groups = whole.split(form.thousands)
-        if form.thousands in fraction or not all(len(group) == 3 and group.isdigit() for group in groups):
-            return None
-        number = first + "".join(groups) + mark + fraction
-    if form.decimal != ".":
-        if "." in number:
-            return None
-        number = number.replace(form.decimal, ".")
-    return number if DECIMAL.fullmatch(number) else None
 
 
 def _found_delimiter(file: TextFile) -> str:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.names import cut, several
+from fishernet.data.decide import Decision
 from fishernet.data.encoding.dates import date_texts
-from fishernet.data.encoding.encode import Decision
 from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Final, ForwardRef, Literal, TypedDict, TypeVar, Unpack, get_args
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from fishernet.data.variable import Column, checked_variables
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-Cut = int | Sequence[float]
-Bins = int | Mapping[str | None, Cut] | Mapping[str, Cut]
+AUTO: Final = "auto"  # as many bins as the numbers tell
+Cut = int | Literal["auto"] | Sequence[float]
+Bins = int | Literal["auto"] | Mapping[str | None, Cut] | Mapping[str, Cut]
+Pieces = int | Literal["auto"] | tuple[float, ...]
 
 DEFAULT_NA = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
@@ -44,6 +46,7 @@ class FrameKeywords(TypedDict, total=False):
     missing: MissingName
     unknown: UnknownName
     weights: str | None
+    weight_kind: Literal["counts", "survey"] | None
     na_values: Iterable[str]
 
 
@@ -67,6 +70,7 @@ DEFAULTS: FileKeywords = {
     "missing": "keep",
     "unknown": "error",
     "weights": None,
+    "weight_kind": None,
     "na_values": DEFAULT_NA,
     "delimiter": None,
     "decimal": ".",
@@ -163,12 +167,13 @@ class Options:
     """
 
     schema: tuple[Column, ...] | None
-    bins: int | dict[str | None, int | tuple[float, ...]] | None
+    bins: int | Literal["auto"] | dict[str | None, Pieces] | None
     binning: str
     missing: str
     unknown: str
     weights: str | None
     na_values: frozenset[str]
+    weight_kind: str | None = None
     columns: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
@@ -193,6 +198,7 @@ class Options:
             unknown=_word("unknown", given["unknown"], get_args(UnknownName)),
             weights=weights,
             na_values=_checked_na_values(given["na_values"]),
+            weight_kind=given["weight_kind"] and _word("weight_kind", given["weight_kind"], ("counts", "survey")),
             columns=None if given["columns"] is None else _checked_columns(given["columns"]),
             exclude=_checked_names("exclude", given["exclude"]),
             categorical=_checked_names("categorical", given["categorical"]),
@@ -264,17 +270,11 @@ class Options:
         cut = self.bins if isinstance(self.bins, dict) else {}
         return frozenset({*self.categorical, *self.continuous, *cut} - {None})  # type: ignore[arg-type]
 
-    def cut(self, name: str) -> int | tuple[float, ...] | None:
-        """Return how a column of numbers is cut into bins: at most how many, or where; None for not at all."""
+    def cut(self, name: str) -> Pieces | None:
+        """Return how a column of numbers is cut into bins: at most how many, "auto", or where; None for not at all."""
         if not isinstance(self.bins, dict):
             return self.bins
         return self.bins.get(name, self.bins.get(None))
-
-    def asked_cut(self, name: str, *, numbers: bool) -> int | tuple[float, ...] | None:
-        """Return how a column is to be cut into bins, None for not at all; `numbers` says whether it holds some."""
-        if self.bins is None or name in self.categorical:
-            return None
-        return self.cut(name) if numbers or self.cuts_by_name(name) or name in self.continuous else None
 
     def cuts_by_name(self, name: str) -> bool:
         """Return whether `bins` names a column."""
@@ -335,26 +335,28 @@ def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
     return frozenset(words)
 
 
-def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float, ...]] | None:
+def _checked_bins(bins: Bins | None) -> int | Literal["auto"] | dict[str | None, Pieces] | None:
     if bins is None:
         return None
     if isinstance(bins, Mapping):
         return {name: _checked_cut(f"bins[{name!r}]", cut) for name, cut in bins.items()}
     checked = _checked_cut("bins", bins)
-    if isinstance(checked, int):
+    if not isinstance(checked, tuple):
         return checked
     raise SchemaError(
-        "bins must be an int, or a mapping from columns to an int or cut points; cut points need a column",
+        "bins must be an int, 'auto', or a mapping from columns to these or cut points; cut points need a column",
         parameter="bins",
     )
 
 
-def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
+def _checked_cut(where: str, cut: Any) -> Pieces:
+    if isinstance(cut, str) and cut == AUTO:
+        return AUTO
     if isinstance(cut, np.ndarray) and cut.ndim == 0:
         cut = cut.item()
     if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
         raise SchemaError(
-            f"{where} must be a number of bins or a sequence of cut points, not {shown(cut)}", parameter="bins"
+            f"{where} must be a number of bins, 'auto' or a sequence of cut points, not {shown(cut)}", parameter="bins"
         )
     if not hasattr(cut, "__iter__"):
         n_bins = int(cut.__index__())

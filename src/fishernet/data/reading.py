@@ -19,8 +19,8 @@ from fishernet.base.io import naming_unreadable
 from fishernet.data.arff import arff_columns, arff_contents
 from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
 from fishernet.data.csv import TextFile, delimited_columns, delimited_contents
+from fishernet.data.encode import encoded
 from fishernet.data.encoding.cells import Columns, Contents
-from fishernet.data.encoding.encode import encode
 from fishernet.data.options import FileKeywords, FrameKeywords, Options, shows_keywords
 from fishernet.data.table import Table
 
@@ -146,9 +146,9 @@ class Originals:
         """Return the table that `read_table` makes with these keywords, and where its rows stand in the file."""
         asked: FileKeywords = {**self._text, **keywords}
         options = Options.checked(**asked)
-        encoded = encode(self._contents.columns(options), options)
-        kept = np.arange(encoded.n_rows) if encoded.kept is None else np.flatnonzero(encoded.kept)
-        table = Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+        found = encoded(self._contents.columns(options), options)
+        kept = np.arange(found.n_rows) if found.kept is None else np.flatnonzero(found.kept)
+        table = Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
         return Rows(table, kept)
 
 

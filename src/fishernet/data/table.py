@@ -34,10 +34,12 @@ from fishernet.data.arrays import (
     total_weight,
 )
 from fishernet.data.arrow import frame_columns, table_of
+from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described, summarized
 from fishernet.data.digest import rows_digest
-from fishernet.data.encoding.cells import Columns
-from fishernet.data.encoding.encode import Decision, discretized, encode, in_memory
+from fishernet.data.encode import encoded
+from fishernet.data.encoding.bins import cut_here
+from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
@@ -268,9 +270,9 @@ class Table(GivesFrames):
     @classmethod
     def of_columns(cls, source: Columns, options: Options) -> Self:
         """Make a table of the columns of a source, encoded as the options say."""
-        encoded = encode(source, options)
-        table = cls.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
-        table._decisions = encoded.decisions
+        found = encoded(source, options)
+        table = cls.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
+        table._decisions = found.decisions
         return table
 
     def to_frame(self, *, weights: str = "weights") -> pa.Table:
@@ -571,8 +573,8 @@ class Table(GivesFrames):
         options = Options.checked(bins=bins, binning=binning)
         options.choose(self.names)
         pairs = zip(self._variables, self._columns, strict=True)
-        cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
-        columns = [in_memory(variable, blocks, self._n_rows) for variable, blocks in cut]
+        cut = [cut_here(variable, column, self._weights, options) for variable, column in pairs]
+        columns = [joined(blocks, self._n_rows, np.dtype(variable.dtype)) for variable, blocks in cut]
         return self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
 
     def to_numbers(self, *, seed: Seed = None) -> Self:

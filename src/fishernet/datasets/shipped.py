@@ -84,6 +84,10 @@ def load(name: str, **options: Any) -> Table | BayesianNetwork:
     """
     check.text(name, "name")
     if name in TABLES:
+        bins = options.get("bins")
+        if isinstance(bins, int):  # the features of letter are few whole numbers, which are cut where they are named
+            variables = read_table(FOLDER / TABLES[name]).variables
+            options["bins"] = {v.name: bins for v in variables if isinstance(v.states[0], int)}
         return read_table(FOLDER / TABLES[name], **options)
     if name not in NETWORKS:
         raise FishernetError(f"there is no data set {name!r}; there are {', '.join(names())}")

@@ -83,8 +83,8 @@ def kernel_thinning(
         The part of k rows that is nearest to the table, of k 2^m rows drawn at random (up to 4 k^2 of them); then every
         row was exchanged once for the best there is (the second stage of [1]_). In several parts: for the best that was
         chosen in one of them. With "compress" `distance` is NaN, and `trace` empty, where measuring it would take all
-        pairs of rows, as of kernels without features; ``fn.compare.mmd(kernel, found.as_table(weights="equal"), table)``
-        measures it.
+        pairs of rows, as of kernels without features;
+        ``fn.compare.mmd(kernel, found.as_table(weights="equal"), table)`` measures it.
 
     Raises
     ------

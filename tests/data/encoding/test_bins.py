@@ -83,11 +83,11 @@ def test_weights_count_as_repeated_rows(rows: list[tuple[int, int]], n_bins: int
 
 @given(samples, st.integers(1, 8))
 def test_equal_width_cuts_are_numpys_linspace(data: list[float], n_bins: int) -> None:
-    found, counts = distinct(data)
-    lowest, highest = found[0], found[-1]
+    found = distinct(data)[0]
+    lowest, highest = float(found[0]), float(found[-1])
     if len(found) <= n_bins or highest / 2 - lowest / 2 > 1e300:
         return
-    cuts = equal_width_cuts(found, counts, n_bins)
+    cuts = equal_width_cuts(lowest, highest, n_bins)
     expected = np.linspace(lowest, highest, n_bins + 1)[1:-1]
     if len(cuts) == len(expected):
         np.testing.assert_allclose(cuts, expected, rtol=1e-12, atol=1e-12 * max(abs(lowest), abs(highest)))
@@ -97,7 +97,7 @@ def test_equal_width_cuts_are_numpys_linspace(data: list[float], n_bins: int) ->
 
 
 def test_the_widest_range_does_not_overflow() -> None:
-    assert equal_width_cuts(np.array([-1.7e308, 1.7e308]), np.array([1, 1]), 2) == [0.0]
+    assert equal_width_cuts(-1.7e308, 1.7e308, 2) == [0.0]
 
 
 @given(ascending)
@@ -168,7 +168,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 @pytest.mark.parametrize("binning", ["quantile", "equal-width"])
 @given(st.lists(st.integers(-20, 20), min_size=1), st.integers(1, 10))
 def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins: int) -> None:
-    variable = Table.from_frame({"x": x}, bins=n_bins, binning=binning).variables[0]  # type: ignore[arg-type]
+    variable = Table.from_frame({"x": x}, bins={"x": n_bins}, binning=binning).variables[0]  # type: ignore[arg-type]
     n_distinct = len(set(x))
     assert variable.cardinality <= min(n_bins, n_distinct)
     if n_distinct <= n_bins:
@@ -179,9 +179,9 @@ def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins
 
 
 def test_a_mapping_bins_the_named_columns_only() -> None:
-    columns: dict[str, Any] = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": [1.5, 2.5, 3.5, 4.5]}
+    columns: dict[str, Any] = {"x": [1, 2, 3, 4], "y": [1, 2, 1, 2], "z": [1.5, 2.5, 3.5, 4.5]}
     table = Table.from_frame(columns, bins=cast(Any, {"x": 2, "z": [2.0, 2.2]}))
-    assert [v.states for v in table.variables] == [("<= 2", "> 2"), (1, 2, 3, 4), ("<= 2", "(2, 2.2]", "> 2.2")]
+    assert [v.states for v in table.variables] == [("<= 2", "> 2"), (1, 2), ("<= 2", "(2, 2.2]", "> 2.2")]
     assert table.column("z").tolist() == [0, 2, 2, 2]
 
 

@@ -20,7 +20,8 @@ GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"],
 
 
 def test_states_are_the_labels_that_occur_sorted() -> None:
-    table = Table.from_frame({"i": [10, 9, 2], "f": [5.0, -1.0, 2.0], "t": ["b", "B", "a"], "b": [True, False, True]})
+    columns = {"i": [10, 9, 2], "f": [5.0, -1.0, 2.0], "t": ["b", "B", "a"], "b": [True, False, True]}
+    table = Table.from_frame(columns, categorical=["i", "f"])
     assert [table["i"].tolist(), table["f"].tolist()] == [[10, 9, 2], [5.0, -1.0, 2.0]]
     assert table.variables == (
         Variable("i", (2, 9, 10)),
@@ -39,11 +40,11 @@ def test_variables_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
 
 
 def test_many_numbers_stay_numbers_unless_they_are_cut_or_declared() -> None:
-    columns = {"x": list(range(257)), "y": [*range(20), *[0] * 237], "t": [f"t{i % 49}" for i in range(257)]}
+    columns = {"x": [7, *range(1, 257)], "y": [*range(20), *[0] * 237], "t": [f"t{i % 49}" for i in range(257)]}
     assert Table.from_frame(columns).variables[0] == Continuous("x")
     assert Table.from_frame(columns).cardinalities == (1, 20, 49)
-    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 20, 49)
-    assert Table.from_frame(columns, bins=2).cardinalities == (2, 2, 49)
+    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (256, 20, 49)
+    assert Table.from_frame(columns, bins=2).cardinalities == (2, 20, 49)
     assert Table.from_frame(columns, bins=2, categorical=["y"]).cardinalities == (2, 20, 49)
     assert Table.from_frame({"x": pa.array(range(257)).dictionary_encode()}).cardinalities == (257,)
     assert Table.from_frame(columns, bins={"y": 2}).cardinalities == (1, 2, 49)
@@ -78,7 +79,7 @@ def test_no_rows_no_states() -> None:
 
 
 def test_missing_state_is_a_state_of_its_own_where_cells_are_missing() -> None:
-    table = Table.from_frame(GAPPY, missing="state")
+    table = Table.from_frame(GAPPY, missing="state", categorical=["x"])
     assert [v.states for v in table.variables] == [(1, 2, 3, "missing"), ("a", "b", "c", "missing"), (False, True)]
     assert [column.tolist() for column in table.codes[:2]] == [[2, 3, 0, 1], [1, 2, 3, 0]]
     assert not table.has_missing
@@ -140,9 +141,9 @@ def test_a_column_of_missing_cells_only() -> None:
 
 
 def test_na_values_are_text_and_apply_to_what_is_not_declared() -> None:
-    columns = {"x": ["a", "?", "-"], "y": pa.array(["a", "?", "-"]).dictionary_encode(), "z": [1, 2, 3]}
+    columns = {"x": ["a", "?", "-"], "y": pa.array(["a", "?", "-"]).dictionary_encode(), "z": [1, 2, 2]}
     table = Table.from_frame(columns, missing="keep")
-    assert [v.states for v in table.variables] == [("-", "a"), ("a", "?", "-"), (1, 2, 3)]
+    assert [v.states for v in table.variables] == [("-", "a"), ("a", "?", "-"), (1, 2)]
     assert Table.from_frame(columns, missing="keep", na_values=["-"]).variables[0].states == ("?", "a")
     assert Table.from_frame(columns, na_values=[]).variables[0].states == ("-", "?", "a")
 

@@ -6,11 +6,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from fishernet.data.encoding.bins import quantile_cuts
-from fishernet.data.encoding.cells import NumberCells
 from fishernet.data.parts.parts import Here
 from fishernet.data.statistics import ranks
 
@@ -33,18 +31,16 @@ def test_cuts_are_those_of_all_numbers(x: Any, weighted: bool, n_bins: int, monk
     monkeypatch.setattr(ranks, "MOST_BORDERS", 16)
     weights = np.random.default_rng(2).integers(0, 3, len(x)) if weighted else np.ones(len(x), dtype=int)
     held = [
-        ranks.ladders([NumberCells("x", pa.chunked_array([pa.array(part)]))], w if weighted else None, ("x",), None)
+        {"x": ranks.Ladder.of(part, w if weighted else None)}
         for part, w in zip(np.array_split(x, 7), np.array_split(weights, 7), strict=True)
     ]
     everywhere = partial(Here().sum, held)
     values, places = np.unique(x[weights > 0], return_inverse=True)
     counts = np.bincount(places, weights=weights[weights > 0]).astype(np.int64)
-    assert ranks.gathered(everywhere, "x").values is None
     assert ranks.quantile_cuts(everywhere, "x", n_bins) == quantile_cuts(values, counts, n_bins)
 
 
 def test_few_numbers_are_gathered() -> None:
-    column = NumberCells("x", pa.chunked_array([pa.array([3.0, 1.0, None, 3.0])]))
-    held = [ranks.ladders([column], None, ("x",), None)] * 3
-    found: Any = ranks.gathered(partial(Here().sum, held), "x")
+    held = [{"x": ranks.Ladder.of(np.array([3.0, 1.0, np.nan, 3.0]), None)}] * 3
+    found: Any = ranks.gathered(partial(Here().sum, held), "x", 2)
     assert (found.values.tolist(), found.counts.tolist()) == ([1.0, 3.0], [3, 6])

@@ -64,7 +64,7 @@ def write(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pa.Table]
 
 
 def test_labels_and_declared_states(write: Callable[[pa.Table], Path]) -> None:
-    table = read_table(write(FRAME.drop_columns("when")), missing="keep")
+    table = read_table(write(FRAME.drop_columns("when")), missing="keep", categorical=["i"])
     assert [v.states for v in table.variables] == [("a", "b"), ("z", "y", "x"), (1, 2, 3), (False, True)]
     assert labels(table) == {
         "t": ["b", None, "a", None],

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.data.streams import spool
+from fishernet.data import column_summary
 from tests.tables import random_table
 
 RNG = np.random.default_rng(1)
@@ -146,7 +146,7 @@ def test_any_cut_of_any_rows(found: dict[str, list[Any]], n: int, missing: Any, 
 
 
 def test_text_of_many_numbers_becomes_numbers_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "MOST_LABELS", 100)
+    monkeypatch.setattr(column_summary, "MOST_LABELS", 100)
     values = RNG.normal(size=5000).round(6)
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{x!r},{'uv'[i % 2]}\n" for i, x in enumerate(values.tolist())))
@@ -156,7 +156,7 @@ def test_text_of_many_numbers_becomes_numbers_on_the_way(tmp_path: Path, monkeyp
 
 
 def test_numbers_spoiled_late_are_text_that_identifies_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "MOST_LABELS", 300)
+    monkeypatch.setattr(column_summary, "MOST_LABELS", 300)
     frames = [{"x": [f"{i}.5" for i in range(500)], "y": ["u", "v"] * 250}, {"x": ["oops", "1.5"], "y": ["u", "v"]}]
     parts = [pa.table(frame) for frame in frames]
     with pytest.warns(fn.FishernetWarning, match="'oops' in 1 of its cells"), pytest.warns(match="identifier"):
@@ -167,7 +167,7 @@ def test_numbers_spoiled_late_are_text_that_identifies_rows(tmp_path: Path, monk
 
 
 def test_texts_that_nobody_asked_for_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "MOST_LABELS", 300)
+    monkeypatch.setattr(column_summary, "MOST_LABELS", 300)
     ids = pa.table({"id": [f"row {i}" for i in range(2000)], "y": ["u", "v"] * 1000})
     with pytest.warns(fn.FishernetWarning, match="identifier"):
         assert fn.scan(batches(ids, 9)).names == ("y",)

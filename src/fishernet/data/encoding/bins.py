@@ -8,30 +8,168 @@ of the (weighted) rows does not exceed; where that is the largest value of all, 
 are merged. So no bin is empty, and with k > 1 there are at least two.
 
 *Equal-width* cuts divide the range from the smallest to the largest number; bins between may be empty.
+
+*Automatic* cuts (``bins="auto"``) are those of the histogram of least description length, by normalized maximum
+likelihood (Kontkanen and Myllymäki, AISTATS 2007), between `LEAST_AUTO` and `MOST_AUTO` bins and never more than the
+rows can support, over the quantiles as candidates.
+
+The numbers may lie in one place or in many (`fishernet.data.statistics.ranks`), in memory or on the disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.arrays import Weights, in_units
-from fishernet.data.encoding.cells import MOST_KEPT, Cells, NumberCells, SourceColumn
-from fishernet.data.encoding.dates import date_texts
-from fishernet.data.options import Options
+from fishernet.data.arrays import Weights, in_units, row_blocks
+from fishernet.data.encoding.dates import Unit, date_texts
+from fishernet.data.encoding.labels import is_numeric, numbers_of
+from fishernet.data.options import AUTO, Options
 from fishernet.data.statistics import ranks
-from fishernet.data.variable import Bounds, Variable
+from fishernet.data.statistics.ranks import Ladder, Place, Sum, Unsorted
+from fishernet.data.variable import Bounds, Column, Variable, label_array
 
 Numbers = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+MOST_SORTED = 2**22  # numbers of one place that are sorted; of more a block is looked at at a time
+CANDIDATES = 64  # pieces of equally many rows, between which automatic cuts lie
+LEAST_AUTO, MOST_AUTO = 3, 8
+ROWS_A_BIN = 30  # at least, of automatic bins
 
 
-def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:
+def is_cut(variable: Column, options: Options) -> bool:
+    """Return whether a column is to be cut: one of numbers, or of states that are named."""
+    if options.bins is None or options.cut(variable.name) is None:
+        return False
+    return variable.is_continuous or (variable.cuts is None and options.cuts_by_name(variable.name))
+
+
+def cut_here(
+    variable: Column, column: npt.NDArray[Any], weights: Weights | None, options: Options
+) -> tuple[Column, Iterable[npt.NDArray[Any]]]:
+    """Return a column of one table cut into bins as the options ask: its variable, and its blocks."""
+    if not is_cut(variable, options):
+        return variable, [column]
+    place = place_of(variable, column, weights)
+    total = len(column) if weights is None else float(weights.sum())
+    found = bins_found(lambda question: question({variable.name: place}), variable, options, total)
+    return found, [column] if found.is_continuous else in_bins(variable, column, found)
+
+
+def place_of(
+    variable: Column,
+    column: npt.NDArray[Any],
+    weights: Weights | None,
+    unit: float | None = None,
+    *,
+    anyway: bool = False,
+) -> Place:
+    """Return the numbers of a column with the weights of their rows, as cuts are found from them.
+
+    Where all weights are 0, every row counts once, but for parts of a table, `anyway`.
+    """
+    units = None if weights is None or not (anyway or weights.any()) else in_units(weights, unit)[0]
+    if not variable.is_continuous:
+        return Ladder.of(_numbers_of_states(variable, column)[column], units)
+    if len(column) < MOST_SORTED:
+        return Ladder.of(column, units)
+    return Unsorted(partial(_blocks_of, column, units))
+
+
+def _blocks_of(column: Numbers, units: Counts | None) -> Iterator[tuple[Numbers, Counts | None]]:
+    for at in row_blocks(len(column)):
+        yield column[at], None if units is None else units[at]
+
+
+def _numbers_of_states(variable: Variable, column: npt.NDArray[Any]) -> Numbers:
+    """Return the number that each state is, and NaN for a missing cell; SchemaError where a cell holds none."""
+    labels = label_array(variable.states)
+    numbers = numbers_of(labels)
+    strange = np.append(np.isnan(numbers), False)[column] if not is_numeric(labels) else np.zeros(0, dtype=bool)
+    if strange.any():
+        row = int(np.argmax(strange))
+        label = variable.states[int(column[row])]
+        raise SchemaError(
+            f"column {variable.name!r}, row {row}: bins are cut from numbers, and {label!r} is none; if it means a "
+            "missing cell, write NA, or declare it as one",
+            parameter="na_values",
+        )
+    return np.append(numbers, np.nan)
+
+
+def in_bins(variable: Column, column: npt.NDArray[Any], bins: Variable) -> Iterator[npt.NDArray[Any]]:
+    """Yield the codes of a column's numbers, so many at a time: of the bins they are in, or of the states they are."""
+    of_states = None if variable.is_continuous else _numbers_of_states(variable, column)
+    states = None if bins.cuts is not None else numbers_of(label_array(bins.states))
+    for at in row_blocks(len(column)):
+        numbers = column[at] if of_states is None else of_states[column[at]]
+        if states is None:
+            codes = bins.bin(numbers)
+        else:
+            codes = np.where(np.isnan(numbers), len(states), np.searchsorted(states, numbers))
+        yield codes.astype(bins.dtype)
+
+
+def bins_found(ask: Sum, variable: Column, options: Options, total: float) -> Column:
+    """Return what a column of numbers becomes, by what the places of its rows, of this total weight, answer."""
+    name, cut = variable.name, options.cut(variable.name)
+    assert cut is not None
+    least, largest = (
+        -ask(partial(ranks.largest_negated, name=name)).value,
+        ask(partial(ranks.largest_of, name=name)).value,
+    )
+    if least > largest:  # no number is known
+        return variable
+    bounds = _bounds(ask, name, least, largest)
+    if isinstance(cut, tuple):
+        return _binned(variable, cut, bounds)
+    few = ranks.gathered(ask, name, most=max(1, cut if isinstance(cut, int) else 2))
+    if few.values is not None:
+        return _states(variable, few.values, bounds)
+    if not np.isfinite([least, largest]).all():
+        raise SchemaError(
+            f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
+        )
+    if cut == 1:
+        return _binned(variable, [], bounds)
+    if cut == AUTO:
+        return _binned(variable, _automatic(ask, name, least, total), bounds)
+    if options.binning == "equal-width":
+        return _binned(variable, equal_width_cuts(least, largest, cut), bounds)
+    return _binned(variable, ranks.quantile_cuts(ask, name, cut), bounds)
+
+
+def _bounds(ask: Sum, name: str, least: float, largest: float) -> Bounds | None:
+    """Return the least and the largest number, as int where all are whole; None where one has no end."""
+    if not np.isfinite([least, largest]).all():
+        return None
+    return (int(least), int(largest)) if ask(partial(ranks.are_whole, name=name)).value else (least, largest)
+
+
+def _states(variable: Column, values: Numbers, bounds: Bounds | None) -> Variable:
+    """Return a variable of no more numbers than bins are wanted; dates have no states that are numbers."""
+    if variable.unit is not None:
+        return _binned(variable, values[:-1].tolist(), bounds)
+    whole = bool((values == np.rint(values)).all()) and bool((np.abs(values) < 2.0**53).all())
+    return Variable(variable.name, [int(x) for x in values] if whole else values.tolist())
+
+
+def _binned(variable: Column, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
+    texts = None if variable.unit is None else date_texts(cuts, variable.unit)
+    unit: Unit | None = variable.unit
+    return Variable(variable.name, interval_labels(cuts, texts), cuts, bounds, unit)
+
+
+def quantile_cuts(values: Numbers, counts: Counts, n_bins: int) -> list[float]:
     """Return the cuts that put about equally many rows into each bin.
 
     Parameters
@@ -53,16 +191,88 @@ def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -
     return cuts
 
 
-def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001
-    """Return at most ``n_bins - 1`` cuts that divide the range of ascending values into bins of equal width."""
-    lowest, highest = float(values[0]), float(values[-1])
+def equal_width_cuts(lowest: float, highest: float, n_bins: int) -> list[float]:
+    """Return at most ``n_bins - 1`` cuts that divide a range into bins of equal width."""
     shares = np.arange(1, n_bins) / n_bins
     cuts = np.unique(lowest * (1 - shares) + highest * shares)
     kept: list[float] = cuts[(cuts >= lowest) & (cuts < highest)].tolist()
     return kept
 
 
-BINNINGS = {"quantile": quantile_cuts, "equal-width": equal_width_cuts}
+# -------------------------------------------------------------------------------------------------- automatic cuts
+
+
+def _automatic(ask: Sum, name: str, least: float, total: float) -> list[float]:
+    """Return the cuts of the histogram of least description length."""
+    last = ask(partial(ranks.largest_of, name=name)).value
+    ends = np.array([*ranks.quantile_cuts(ask, name, CANDIDATES), last])
+    counts = np.diff(ask(partial(ranks.rows_below, name=name, borders=ends)), prepend=0)
+    return description_length_cuts(least, ends, counts * (total / counts.sum()))
+
+
+def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: int = MOST_AUTO) -> list[float]:
+    """Return where the histogram of least description length is cut (Kontkanen and Myllymäki, 2007, Eq. 8 and 22).
+
+    Parameters
+    ----------
+    least : float
+        The least number.
+    ends : (n_pieces,) ascending float64
+        The upper ends of the pieces that bins are made of; the last is the largest number.
+    counts : (n_pieces,) float64
+        The weight of the numbers in each piece.
+    most : int
+        At most so many bins.
+
+    Returns
+    -------
+    list of float
+        Some of the ends, ascending, without the last.
+    """
+    n_pieces, n = len(ends), max(1, round(counts.sum()))
+    most = min(most, n_pieces, max(2, n // ROWS_A_BIN))
+    begins = np.concatenate([[least], ends[:-1]])
+    steps = np.diff(np.concatenate([[least], ends]))
+    resolution = steps[steps > 0].min()
+    begins[0] -= resolution  # the least number lies in the first bin
+    upto = np.concatenate([[0], np.cumsum(counts)])
+    # the log-likelihood of one bin over the pieces from i to j
+    held = upto[None, 1:] - upto[:-1, None]
+    width = ends[None, :] - begins[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_bin = np.where(np.tri(n_pieces, k=-1, dtype=bool), -np.inf, held * (np.log(held / n) - np.log(width)))
+    best = of_bin[0]
+    before: list[npt.NDArray[np.intp]] = []
+    found: list[tuple[float, list[float]]] = []
+    for k in range(1, most + 1):
+        if k > 1:
+            sums = np.concatenate([[-np.inf], best[:-1]])[:, None] + of_bin  # a last bin from piece i to piece j
+            before.append(np.argmax(sums, axis=0))
+            best = sums[before[-1], np.arange(n_pieces)]
+        if k >= min(LEAST_AUTO, most):
+            price = _regret(n, k) + _log_choices(n_pieces - 1, k - 1)
+            found.append((float(best[-1]) - price, _traced(before, ends)))
+    return max(found, key=lambda one: one[0])[1]
+
+
+def _traced(before: Sequence[npt.NDArray[np.intp]], ends: Numbers) -> list[float]:
+    """Return the cuts of the best histogram that ends with the last piece."""
+    at, cuts = len(ends) - 1, []
+    for first in reversed(before):
+        at = int(first[at]) - 1
+        cuts.append(float(ends[at]))
+    return cuts[::-1]
+
+
+def _regret(n: int, k: int) -> float:
+    return float(_core.regret(np.array([n]), float(k), math.log(k))[0])
+
+
+def _log_choices(n: int, k: int) -> float:
+    return float(np.log(np.arange(n - k + 1, n + 1)).sum() - np.log(np.arange(1, k + 1)).sum())
+
+
+# -------------------------------------------------------------------------------------------------------- labels
 
 
 def interval_labels(cuts: Sequence[float], texts: Sequence[str] | None = None) -> list[str]:
@@ -93,85 +303,3 @@ def _distinct_texts(cuts: Sequence[float]) -> list[str]:
 
 def _text(cut: float, digits: int) -> str:
     return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else f"{cut:.{digits}g}"
-
-
-def in_bins(column: SourceColumn, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
-    """Return the variable that a column of numbers makes, cut into bins."""
-    texts = None if column.unit is None else date_texts(cuts, column.unit)
-    return Variable(column.name, interval_labels(cuts, texts), cuts, bounds, column.unit)
-
-
-def bounds_of(blocks: Iterable[npt.NDArray[np.float64]]) -> Bounds | None:
-    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
-    low, high, whole = np.inf, -np.inf, True
-    for numbers in blocks:
-        known = numbers[~np.isnan(numbers)]
-        low, high = float(known.min(initial=low)), float(known.max(initial=high))
-        whole = whole and bool((known == np.rint(known)).all())
-    if low > high or not np.isfinite([low, high]).all():
-        return None
-    return (int(low), int(high)) if whole else (low, high)
-
-
-def bins_of_many(column: SourceColumn, weights: Weights | None, options: Options) -> Variable | None:
-    """Return what a long column of very many numbers is in bins, found without gathering them; None of another."""
-    cut = options.asked_cut(column.name, numbers=True)
-    if cut is None or not column.holds_numbers:
-        return None
-    of_numbers = cast(NumberCells, column)
-    if len(of_numbers.column) < MOST_KEPT:
-        return None
-    if isinstance(cut, tuple):
-        return in_bins(column, cut, bounds_of(of_numbers.blocks()))
-    name, units = column.name, None if weights is None else in_units(weights)[0]
-    numbers = ranks.Unsorted(partial(_weighed_blocks, of_numbers, units))
-
-    def asked(question: Callable[[Any], Any]) -> Any:
-        return question({name: numbers})
-
-    if ranks.gathered(asked, name).values is not None:
-        return None
-    ends = np.array([numbers.least(), numbers.largest(np.inf)])
-    if not np.isfinite(ends).all() or numbers.holds_infinity():
-        raise no_bins_of_infinite(name)
-    if options.binning == "quantile":
-        cuts = ranks.quantile_cuts(asked, name, cut)
-    else:
-        cuts = BINNINGS[options.binning](ends, np.ones(2, dtype=np.int64), cut)
-    return in_bins(column, cuts, bounds_of(of_numbers.blocks()))
-
-
-def _weighed_blocks(
-    column: NumberCells, units: npt.NDArray[np.int64] | None
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]]:
-    begin = 0
-    for numbers in column.blocks():
-        yield numbers, None if units is None else units[begin : begin + len(numbers)]
-        begin += len(numbers)
-
-
-def no_bins_of_infinite(name: str) -> SchemaError:
-    """Return the error that says that a column has infinite numbers, of which there are no bins."""
-    return SchemaError(
-        f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
-    )
-
-
-def cuts_of(
-    column: Cells, weights: Weights | None, cut: int | tuple[float, ...], binning: str
-) -> Sequence[float] | None:
-    """Return where to cut a numeric column, None where it has no more numbers than bins are wanted."""
-    if isinstance(cut, tuple):
-        return cut
-    counts = column.counts(None if weights is None else in_units(weights)[0])
-    if not counts.any():  # no weights but zero
-        counts = column.counts()
-    held = counts > 0
-    values, inverse = np.unique(column.label_numbers[held] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
-    if len(values) <= cut:
-        return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
-    if not np.isfinite(values).all():
-        raise no_bins_of_infinite(column.name)
-    sums = np.zeros(len(values), dtype=counts.dtype)
-    np.add.at(sums, inverse, counts[held])
-    return BINNINGS[binning](values, sums, cut)

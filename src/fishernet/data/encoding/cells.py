@@ -150,14 +150,16 @@ class Cells:
         """Return the column as one that is declared to hold numbers; raises as `numbers`."""
         return NumberCells(self.name, pa.chunked_array([pa.array(self.numbers())]), declared=True)
 
-    def refuse_marked(self, labels: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None, why: str) -> None:
+    def refuse_marked(
+        self, labels: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None, why: str, first_row: int = 0
+    ) -> None:
         """Raise SchemaError, naming the first row, when a cell holds a marked label, which is no number."""
         hits = self.marked(labels)
         if hits.any():
             row, label = self.first(hits, kept)
             raise SchemaError(
-                f"column {self.name!r}, row {row}: {why}, and {label!r} is none; if it means a missing cell, write NA, "
-                "or declare it as one",
+                f"column {self.name!r}, row {first_row + row}: {why}, and {label!r} is none; if it means a missing "
+                "cell, write NA, or declare it as one",
                 parameter="na_values",
             )
 

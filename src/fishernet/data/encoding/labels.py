@@ -21,7 +21,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from fishernet.base.remedies import Remedy
+from fishernet.data.options import TextFormat
 from fishernet.data.variable import State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -31,6 +35,11 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+WRITTEN = (  # ways to write numbers that are read where one says so
+    (re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"), Remedy({"thousands": ","}, "read them")),
+    (re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"), Remedy({"thousands": ".", "decimal": ","}, "read them")),
+    (re.compile(r"[+-]?[0-9]+,[0-9]+"), Remedy({"decimal": ","}, "read them")),
+)
 
 
 def typed(texts: Sequence[str]) -> Labels:
@@ -53,6 +62,41 @@ def _decimals(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
     if not np.isfinite(numbers).all() or not all(map(DECIMAL.fullmatch, texts)):
         return None
     return numbers + 0.0  # -0.0 becomes 0.0
+
+
+def plain_number(text: str, form: TextFormat) -> str | None:
+    """Return a number as Python writes it; None where the text is none."""
+    number = text.strip(" ")
+    if form.thousands is not None and form.thousands in number:
+        whole, mark, fraction = number.partition(form.decimal)
+        first, *groups = whole.split(form.thousands)
+        if form.thousands in fraction or not all(len(group) == 3 and group.isdigit() for group in groups):
+            return None
+        number = first + "".join(groups) + mark + fraction
+    if form.decimal != ".":
+        if "." in number:
+            return None
+        number = number.replace(form.decimal, ".")
+    return number if DECIMAL.fullmatch(number) else None
+
+
+def in_plain(texts: Sequence[str], form: TextFormat) -> list[str] | None:
+    """Return texts with numbers as Python writes them where all are numbers; None where nothing changes."""
+    if not texts or (form.is_plain and " " not in "".join(texts)):
+        return None
+    found = [plain_number(text, form) for text in texts]
+    plain = [text for text in found if text is not None]
+    return plain if len(plain) == len(texts) and plain != texts else None
+
+
+def read_numbers(texts: Sequence[str], form: TextFormat) -> npt.NDArray[np.float64] | None:
+    """Return texts as numbers where all are some, however many; None otherwise."""
+    texts = in_plain(texts, form) or texts
+    array = pa.array(texts, pa.large_string())
+    if not pc.all(pc.match_substring_regex(array, f"^(?:{DECIMAL.pattern})$"), min_count=0).as_py():
+        return None
+    numbers: npt.NDArray[np.float64] = pc.cast(pc.utf8_ltrim(array, "+"), pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers + 0.0 if np.isfinite(numbers).all() else None  # -0.0 becomes 0.0
 
 
 def value_of(text: str) -> State | None:

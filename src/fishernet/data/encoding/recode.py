@@ -147,10 +147,14 @@ def _code(variable: Variable, label: Any) -> int:
 
 
 def refuse_unknown(
-    column: Cells, variable: Column, strange: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None
+    column: Cells,
+    variable: Column,
+    strange: npt.NDArray[np.bool_],
+    kept: npt.NDArray[np.bool_] | None,
+    first_row: int = 0,
 ) -> None:
     """Raise UnknownStateError for the first row whose label is one of those marked as strange."""
     hits = column.marked(strange) if strange.any() else strange
     if hits.any():
         row, label = column.first(hits, kept)
-        raise _unknown_state(variable, label, row, parameter="unknown")
+        raise _unknown_state(variable, label, first_row + row, parameter="unknown")

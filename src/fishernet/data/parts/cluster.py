@@ -23,12 +23,13 @@ from typing import Any
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import a
 from fishernet.data.arrow import frame_columns
-from fishernet.data.encoding.encode import Decision
+from fishernet.data.decide import Decision
 from fishernet.data.options import Options
-from fishernet.data.parts.finding import Places, found_variables, part_columns
 from fishernet.data.parts.parts import FAN, Here, Parts, common_unit, facts_of, weighed_in
+from fishernet.data.parts.passes import encoded_parts
 from fishernet.data.pooling import stacked
 from fishernet.data.table import Table
+from fishernet.data.variable import Column
 
 PACKAGE = "fishernet"
 RETRIES = 2  # of a task that failed, as one that reads from a network may
@@ -75,10 +76,10 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> P
     if client is None:
         here = _Threads()
         parts = [partial(one.compute, scheduler="threads") for one in lazy]
-        held, decisions, options = _encoded(here, parts, options)
-        unit = common_unit([facts_of(table) for table in held])
-        tables = [weighed_in(table, unit) for table in held]
-        return Parts.adopt(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
+        found = encoded_parts(here, parts, options)
+        unit = common_unit([facts_of(table) for table in found.held])
+        tables = [weighed_in(table, unit) for table in found.held]
+        return Parts.adopt(here, tables, found.variables, [facts_of(table) for table in tables], found.decisions)
     return of_delayed(Workers(client), lazy, options, keep=_is_narrow(frame._meta))
 
 
@@ -102,23 +103,8 @@ def of_delayed(workers: Workers, lazy: Sequence[Any], options: Options, *, keep:
     """
     workers.partitions = lazy
     parts = workers.persisted() if keep and options.schema is None else lazy
-    held, decisions, options = _encoded(workers, parts, options)
-    return workers.joined(held, options, decisions)
-
-
-def _encoded(places: Places, parts: Sequence[Any], options: Options) -> tuple[list[Any], Sequence[Decision], Options]:
-    """Return handles of the partitions as tables, why their columns are what they are, and options that say so."""
-    decisions: Sequence[Decision] = ()
-    if options.schema is None:
-        found = found_variables(places, parts, options)
-        decisions = found.decisions
-        nothing: dict[str, Any] = {"columns": None, "categorical": (), "continuous": (), "bins": None}
-        options = replace(options, schema=found.variables, unknown="error", **nothing)
-    return places.hold(parts, partial(_encoded_frame, options=options)), decisions, options
-
-
-def _encoded_frame(frame: Any, options: Options) -> Table:
-    return Table.of_columns(part_columns(frame, options), options)
+    found = encoded_parts(workers, parts, options)
+    return workers.joined(found.held, found.variables, found.decisions)
 
 
 def _is_narrow(meta: Any) -> bool:
@@ -258,7 +244,7 @@ class Workers:
             del future
             yield answer
 
-    def joined(self, held: Sequence[Any], options: Options, decisions: Sequence[Decision]) -> Parts:
+    def joined(self, held: Sequence[Any], variables: Sequence[Column], decisions: Sequence[Decision]) -> Parts:
         """Return futures of tables as one source, small ones put together while there is one for each thread."""
         facts = list(self.each(held, facts_of))
         unit = common_unit(facts)
@@ -267,7 +253,7 @@ class Workers:
             groups = neighbours([one.n_bytes for one in facts], most)
             futures = [self._joint(held, group, unit) for group in groups]
             self._wait(futures, [None] * len(futures))
-        return Parts.adopt(self, futures, options.schema or (), list(self.each(futures, facts_of)), decisions)
+        return Parts.adopt(self, futures, variables, list(self.each(futures, facts_of)), decisions)
 
     def _joint(self, held: Sequence[Any], group: slice, unit: float) -> Any:
         tables = held[group]

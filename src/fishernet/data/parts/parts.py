@@ -20,10 +20,10 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.data.arrays import in_units, weight_unit
+from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described
-from fishernet.data.encoding.encode import Decision
 from fishernet.data.matching import is_table
-from fishernet.data.parts.finding import Places
+from fishernet.data.parts.places import Places
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
 from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of

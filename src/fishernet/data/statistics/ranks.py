@@ -17,11 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.data.arrays import in_units
-from fishernet.data.encoding.cells import SourceColumn
-
 MOST_GATHERED = 2**16  # distinct numbers that travel
 MOST_BORDERS = 2**12  # a round
+SAMPLE = 2**12  # numbers that mostly tell whether they are few
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -57,12 +55,20 @@ class Place(Protocol):
         """Return the numbers above the first and at most the second end of an interval, with their counts."""
         ...
 
-    def largest(self, less: float) -> float:
-        """Return the largest number below another; -infinity where there is none."""
+    def largest(self, less: float | None) -> float:
+        """Return the largest number, or the largest below another; -infinity where there is none."""
         ...
 
     def least(self) -> float:
         """Return the least number; infinity where there is none."""
+        ...
+
+    def are_whole(self) -> bool:
+        """Return whether all numbers are whole."""
+        ...
+
+    def few(self, most: int) -> Gathered:
+        """Return all numbers, with their counts, where they are at most so many."""
         ...
 
 
@@ -72,6 +78,13 @@ class Ladder:
 
     values: Floats
     rows: Counts  # (n_values + 1,), from 0 on
+
+    @classmethod
+    def of(cls, numbers: Floats, weights: Counts | None) -> Ladder:
+        """Return the ladder of some numbers with the rows' weights; NaN, and what weighs nothing, does not count."""
+        held = ~np.isnan(numbers) if weights is None else ~np.isnan(numbers) & (weights > 0)
+        found = _counted(numbers[held] + 0.0, None if weights is None else weights[held])  # -0.0 becomes 0.0
+        return cls(found[0], np.concatenate([[0], np.cumsum(found[1])]))
 
     def below(self, borders: Floats) -> Counts:
         """Return how many rows lie at or below each border."""
@@ -85,14 +98,22 @@ class Ladder:
         rows = np.concatenate([np.arange(a, b) for a, b in ends.tolist()])
         return Gathered(self.values[rows], np.diff(self.rows)[rows])
 
-    def largest(self, less: float) -> float:
-        """Return the largest number below another; -infinity where there is none."""
-        at = int(np.searchsorted(self.values, less, side="left"))
+    def largest(self, less: float | None) -> float:
+        """Return the largest number, or the largest below another; -infinity where there is none."""
+        at = len(self.values) if less is None else int(np.searchsorted(self.values, less, side="left"))
         return float(self.values[at - 1]) if at else -np.inf
 
     def least(self) -> float:
         """Return the least number; infinity where there is none."""
         return float(self.values[0]) if len(self.values) else np.inf
+
+    def are_whole(self) -> bool:
+        """Return whether all numbers are whole."""
+        return bool((self.values == np.rint(self.values)).all())
+
+    def few(self, most: int) -> Gathered:
+        """Return all numbers, with their counts, where they are at most so many."""
+        return Gathered(None) if len(self.values) > most else Gathered(self.values, np.diff(self.rows))
 
 
 Blocks = Callable[[], Iterator[tuple[Floats, Counts | None]]]
@@ -109,9 +130,20 @@ class Unsorted:
             held = ~np.isnan(numbers) if weights is None else ~np.isnan(numbers) & (weights > 0)
             yield numbers[held] + 0.0, None if weights is None else weights[held]  # -0.0 becomes 0.0
 
-    def holds_infinity(self) -> bool:
-        """Whether one of the numbers is infinite."""
-        return any(bool(np.isinf(numbers).any()) for numbers, _ in self._held())
+    def are_whole(self) -> bool:
+        """Return whether all numbers are whole."""
+        return all(bool((numbers == np.rint(numbers)).all()) for numbers, _ in self._held())
+
+    def few(self, most: int) -> Gathered:
+        """Return all numbers, with their counts, where they are at most so many."""
+        found = Gathered(np.zeros(0), np.zeros(0, dtype=np.int64))
+        for numbers, weights in self._held():
+            if len(np.unique(numbers[:SAMPLE])) > most:
+                return Gathered(None)
+            found = found + _gathered(numbers, weights)
+            if found.values is None or len(found.values) > most:
+                return Gathered(None)
+        return found
 
     def below(self, borders: Floats) -> Counts:
         """Return how many rows lie at or below each border."""
@@ -136,9 +168,10 @@ class Unsorted:
                 break
         return found
 
-    def largest(self, less: float) -> float:
-        """Return the largest number below another; -infinity where there is none."""
-        return max((float(x[x < less].max(initial=-np.inf)) for x, _ in self._held()), default=-np.inf)
+    def largest(self, less: float | None) -> float:
+        """Return the largest number, or the largest below another; -infinity where there is none."""
+        parts = (x if less is None else x[x < less] for x, _ in self._held())
+        return max((float(x.max(initial=-np.inf)) for x in parts), default=-np.inf)
 
     def least(self) -> float:
         """Return the least number; infinity where there is none."""
@@ -147,13 +180,28 @@ class Unsorted:
 
 def _gathered(numbers: Floats, weights: Counts | None) -> Gathered:
     """Return the distinct ones of some numbers."""
-    values, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    if len(values) > MOST_GATHERED:
-        return Gathered(None)
-    if weights is not None:
-        counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, places, weights)
-    return Gathered(values, counts)
+    values, counts = _counted(numbers, weights)
+    return Gathered(None) if len(values) > MOST_GATHERED else Gathered(values, counts)
+
+
+def _counted(numbers: Floats, weights: Counts | None) -> tuple[Floats, Counts]:
+    """Return the distinct ones of some numbers, ascending, and how many rows (or units of weight) hold each."""
+    if weights is None:
+        return np.unique(numbers, return_counts=True)
+    values, places = np.unique(numbers, return_inverse=True)
+    counts = np.zeros(len(values), dtype=np.int64)
+    np.add.at(counts, places, weights)
+    return values, counts
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whether all numbers of all places are whole."""
+
+    value: bool
+
+    def __add__(self, other: Whole) -> Whole:
+        return Whole(self.value and other.value)
 
 
 @dataclass(frozen=True)
@@ -166,28 +214,10 @@ class Largest:
         return self if self.value >= other.value else other
 
 
-def ladders(
-    cells: Sequence[SourceColumn], weights: npt.NDArray[Any] | None, names: Sequence[str], unit: float | None
-) -> dict[str, Ladder]:
-    """Return the ladders of some columns of one place; rows that weigh nothing are left out."""
-    units = None if weights is None else in_units(weights, unit)[0]
-    found = {}
-    for column in cells:
-        if column.name in names:
-            coded = column.coded
-            counts, numbers = coded.counts(units), coded.label_numbers
-            held = (counts > 0) & ~np.isnan(numbers)
-            values, places = np.unique(numbers[held] + 0.0, return_inverse=True)
-            sums = np.zeros(len(values), dtype=np.int64)
-            np.add.at(sums, places, counts[held])
-            found[column.name] = Ladder(values, np.concatenate([[0], np.cumsum(sums)]))
-    return found
-
-
-def gathered(all_places: Sum, name: str) -> Gathered:
-    """Return all distinct numbers of a column with their counts, where they are few."""
-    found: Gathered = all_places(partial(_between, name=name, intervals=((-np.inf, np.inf),)))
-    return found
+def gathered(all_places: Sum, name: str, most: int = MOST_GATHERED) -> Gathered:
+    """Return all distinct numbers of a column with their counts, where they are at most so many."""
+    found: Gathered = all_places(partial(_all_of, name=name, most=most))
+    return found if found.values is not None and len(found.values) <= most else Gathered(None)
 
 
 def cut_ranks(total: int, n_bins: int) -> npt.NDArray[np.int64]:
@@ -200,11 +230,11 @@ def quantile_cuts(all_places: Sum, name: str, n_bins: int) -> list[float]:
 
     It must have more distinct ones than are gathered.
     """
-    last = all_places(partial(_largest, name=name)).value
-    first = -all_places(partial(_largest_negated, name=name)).value
-    ranks = cut_ranks(int(all_places(partial(_below, name=name, borders=np.array([last])))[0]), n_bins)
-    found = _of_ranks(all_places, name, ranks, _key(first) - 1, _key(last))
-    cuts = {value if value < last else all_places(partial(_largest, name=name, less=last)).value for value in found}
+    last = all_places(partial(largest_of, name=name)).value
+    first = -all_places(partial(largest_negated, name=name)).value
+    ranks = cut_ranks(int(all_places(partial(rows_below, name=name, borders=np.array([last])))[0]), n_bins)
+    found = _of_ranks(all_places, name, ranks, _key(np.nextafter(first, -np.inf)), _key(last))  # -0.0 is below 0.0
+    cuts = {value if value < last else all_places(partial(largest_of, name=name, less=last)).value for value in found}
     return sorted(cuts)
 
 
@@ -216,18 +246,18 @@ def _of_ranks(all_places: Sum, name: str, ranks: Counts, low: int, high: int) ->
         n_borders = max(2, MOST_BORDERS // len(distinct))
         borders = sorted({key for interval in distinct for key in _inside(*interval, n_borders)})
         values = np.array([_value(key) for key in borders])
-        below = all_places(partial(_below, name=name, borders=values))
+        below = all_places(partial(rows_below, name=name, borders=values))
         places = np.searchsorted(below, ranks, side="left")
         lows = [borders[place - 1] if place else low for place in places.tolist()]
         intervals = [(max(a, b), borders[place]) for (a, _), b, place in zip(intervals, lows, places, strict=True)]
         if all(b - a == 1 for a, b in intervals):
-            return [_value(b) for _, b in intervals]
+            return [_value(b) + 0.0 for _, b in intervals]
         edges = [(_value(a), _value(b)) for a, b in sorted(set(intervals))]
         few: Gathered = all_places(partial(_between, name=name, intervals=tuple(edges)))
         if few.values is None or few.counts is None:
             continue
         begins = np.array([a for a, _ in edges])
-        before = all_places(partial(_below, name=name, borders=begins)).tolist()
+        before = all_places(partial(rows_below, name=name, borders=begins)).tolist()
         found = []
         for (a, b), rank in zip(intervals, ranks.tolist(), strict=True):
             at = edges.index((_value(a), _value(b)))
@@ -246,19 +276,31 @@ def _inside(low: int, high: int, n: int) -> list[int]:
 # ----------------------------------------------------------------------------------------------- asked of one place
 
 
-def _below(place: dict[str, Place], name: str, borders: Floats) -> Counts:
+def rows_below(place: dict[str, Place], name: str, borders: Floats) -> Counts:
+    """Return how many rows lie at or below each border in a place."""
     return place[name].below(borders)
+
+
+def _all_of(place: dict[str, Place], name: str, most: int) -> Gathered:
+    return place[name].few(most)
+
+
+def are_whole(place: dict[str, Place], name: str) -> Whole:
+    """Return whether all numbers in a place are whole."""
+    return Whole(place[name].are_whole())
 
 
 def _between(place: dict[str, Place], name: str, intervals: Sequence[tuple[float, float]]) -> Gathered:
     return place[name].between(intervals)
 
 
-def _largest(place: dict[str, Place], name: str, less: float = np.inf) -> Largest:
+def largest_of(place: dict[str, Place], name: str, less: float | None = None) -> Largest:
+    """Return the largest number in a place, or the largest below another."""
     return Largest(place[name].largest(less))
 
 
-def _largest_negated(place: dict[str, Place], name: str) -> Largest:
+def largest_negated(place: dict[str, Place], name: str) -> Largest:
+    """Return minus the least number in a place."""
     return Largest(-place[name].least())
 
 

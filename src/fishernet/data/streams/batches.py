@@ -12,7 +12,7 @@ import os
 import queue
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,12 +67,15 @@ class Batches:
         How many rows there are, where the source knows.
     frames : function or None
         Of files: begins anew and gives their rows as they are (`fishernet.data.originals`), with all columns.
+    once : bool
+        Whether it can be read once only.
     """
 
     read: Callable[[], Iterator[Batch]]
     files: tuple[Path, ...] = ()
     n_rows: int | None = None
     frames: Callable[[], Iterator[pa.Table]] | None = None
+    once: bool = False
 
     def about(self) -> int | None:
         """Return how many rows there are, or about how many; None where nobody can tell."""
@@ -141,13 +144,13 @@ def batches_of(source: Any, options: Options, wanted: Expression | None) -> Batc
         return _of_dataset(source, options, wanted)
     opened = _record_batches(source)
     if opened is not None:
-        return Batches(lambda: _of_arrow(opened(), options, wanted))
+        return Batches(lambda: _of_arrow(opened(), options, wanted), once=True)
     if is_frame(source):
         if wanted is not None:
             raise SchemaError("filter= needs Arrow record batches; filter the frame itself", parameter="filter")
         return Batches(lambda: iter([Batch(frame_columns(source, options), "the frame")]))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
-        return Batches(lambda: _of_frames(source, options, wanted))
+        return Batches(lambda: _of_frames(source, options, wanted), once=iter(source) is source)
     raise SchemaError(
         "a stream is read from a path, a folder or pattern of files, an Arrow dataset, or an iterable of record "
         f"batches, not {shown(source)}"
@@ -475,11 +478,12 @@ class ReadAhead:
             return True
         return False
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Generator[Batch]:
         try:
             while (item := self._queue.get()) is not None:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
-        finally:
+        finally:  # the thread is not in Arrow any more when the interpreter ends
             self._ended.set()
+            self._thread.join()

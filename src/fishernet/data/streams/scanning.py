@@ -1,17 +1,17 @@
 """Reading a table that need not fit into memory.
 
-One pass reads the source batch by batch and puts its cells aside (`spool`). Then `fishernet.data.encoding`, which makes
-every table, decides what the columns are, and each column is written to the store as it is made.
+One pass over its batches adds their summaries, `fishernet.data.decide` decides by the sum what the columns are, and a
+second pass encodes them. Each column is then written to the store, numbers that are cut into bins as they are cut.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import pickle
 import warnings
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -20,16 +20,26 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
+from fishernet.data.arrays import checked_weights
 from fishernet.data.arrow import variable_fields
-from fishernet.data.csv import tidied
-from fishernet.data.encoding.cells import Columns
-from fishernet.data.encoding.encode import Encoded, Keep, Made, encode, in_memory
+from fishernet.data.column_summary import TableSummary
+from fishernet.data.decide import Decision
+from fishernet.data.encode import (
+    Kept,
+    decided_by,
+    encode_part,
+    refuse_missing,
+    summary_of_part,
+    told_of_bins,
+    with_bins_and_states,
+)
 from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.parts import is_dask, of_dask
-from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
+from fishernet.data.parts.parts import summed
+from fishernet.data.streams.batches import Batches, batches_of
 from fishernet.data.streams.folders import checked_folder
 from fishernet.data.streams.pieces import of_files
-from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
+from fishernet.data.streams.spool import FileRoom, MemoryRoom, Rereadable, Room, array_of
 from fishernet.data.streams.store import Head, Stored, made_of, new_store, opened
 from fishernet.data.streams.stream import Stream
 from fishernet.data.variable import Column
@@ -50,9 +60,10 @@ def scan(
 ) -> Stream:
     """Read a table that need not fit into memory.
 
-    One pass reads the source and writes an encoded copy: codes of one byte mostly, so about a tenth of the text. All
-    that follows looks at the copy. Kinds, states, bins and all else are what `read_table` makes of the same rows, and
-    so is whatever is learned, to the last bit.
+    One pass finds what the columns are, a second writes an encoded copy: codes of one byte mostly, so about a tenth of
+    the text. A source that can be read once only is put aside meanwhile. All that follows looks at the copy. Kinds,
+    states, bins and all else are what `read_table` makes of the same rows, and so is whatever is learned, to the last
+    bit.
 
     Parameters
     ----------
@@ -77,7 +88,7 @@ def scan(
         for frames of Dask.
     progress : callable or True, optional
         True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
-        lines how many rows there are. Then ``progress("encoding", columns, all columns or None)``.
+        lines how many rows there are. Then ``progress("encoding", rows, all rows or None)``.
 
     Returns
     -------
@@ -165,58 +176,88 @@ def _is_same(found: dict[str, Any], batches: Batches, stamp: list[list[Any]]) ->
 
 
 def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress: Progress | None) -> Stream:
-    spool = Spool(MemoryRoom(), options)
-    encoded = _encoded(_read_through(batches, spool, options, how, progress), options, in_memory, progress)
-    kept = [c for v, c in zip(encoded.variables, encoded.columns, strict=True) if v.is_continuous]
-    numbers = np.array(kept, dtype=np.float64).reshape(len(kept), encoded.n_rows)
-    head = Head(tuple(encoded.variables), encoded.n_rows, encoded.decisions, {}, how)
-    return Stream.of_stored(Stored(head, tuple(encoded.columns), numbers, encoded.weights))
+    made = _two_passes(batches, options, MemoryRoom(), how, progress)
+    columns = [np.concatenate([np.zeros(0, v.dtype), *blocks]) for v, blocks in made.columns]
+    variables = [variable for variable, _ in made.columns]
+    kept = [column for variable, column in zip(variables, columns, strict=True) if variable.is_continuous]
+    numbers = np.array(kept, dtype=np.float64).reshape(len(kept), made.n_rows)
+    head = Head(tuple(variables), made.n_rows, told_of_bins(made.decisions, variables), {}, how)
+    return Stream.of_stored(Stored(head, tuple(columns), numbers, made.weights))
 
 
 def _on_disk(
     batches: Batches, options: Options, how: dict[str, Any], target: Path | None, progress: Progress | None
 ) -> Stream:
+    done = [0]
+
     def needed(work: Path) -> int | None:
-        """Return how many bytes the store takes while it is made, from what the rows that were read took."""
+        """Return how many bytes the store takes while it is made, from what the rows that were encoded took."""
         taken = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
-        n_rows = batches.n_rows
-        return None if n_rows is None or not spool.n_rows else round(2 * taken * n_rows / spool.n_rows)
+        return None if batches.n_rows is None or not done[0] else round(2 * taken * batches.n_rows / done[0])
 
     if target is not None:
         how = {**how, "checksums": batches.checksums()}
     with new_store(target, needed) as made:
         aside = made.work / "aside"
         aside.mkdir()
-        spool = Spool(FileRoom(aside), options)
-        encoded = _encoded(_read_through(batches, spool, options, how, progress), options, made.writer.column, progress)
-        made.writer.weights(encoded.weights)
-        made.writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
+        found = _two_passes(batches, options, FileRoom(aside), how, progress, done)
+        for variable, blocks in found.columns:
+            made.writer.column(variable, blocks, found.n_rows)
+        made.writer.weights(found.weights)
+        variables = [variable for variable, _ in found.columns]
+        made.writer.finish(variables, found.n_rows, told_of_bins(found.decisions, variables), how)
     return Stream.of_stored(made.opened)
 
 
-def _read_through(
-    batches: Batches, spool: Spool, options: Options, how: dict[str, Any], progress: Progress | None
-) -> Columns:
-    """Put the source aside to its end and return its columns; raise when a file changed meanwhile."""
-    reporter, about = Reporter(progress, "reading"), batches.about() if progress else None
-    for batch in ReadAhead(batches.read()):
-        spool.add(batch.columns, batch.where)
-        reporter.step(spool.n_rows, None if about is None else max(about, spool.n_rows))
-    reporter.finish(spool.n_rows)
+@dataclass(frozen=True)
+class _Made:
+    """The columns of a source: their variables, and their cells in blocks."""
+
+    columns: list[tuple[Column, Iterable[npt.NDArray[Any]]]]
+    weights: npt.NDArray[Any] | None
+    n_rows: int
+    decisions: tuple[Decision, ...]
+
+
+def _two_passes(
+    batches: Batches,
+    options: Options,
+    room: Room,
+    how: dict[str, Any],
+    progress: Progress | None,
+    done: list[int] | None = None,
+) -> _Made:
+    """Decide what the columns of a source are, and encode them; raise when a file changed meanwhile."""
+    reading, about = Reporter(progress, "reading"), batches.about() if progress else None
+    again = Rereadable(batches, room, lambda n: reading.step(n, None if about is None else max(about, n)))
+
+    def summary(kept: Kept | None) -> TableSummary:
+        found: TableSummary = summed(summary_of_part(batch.columns, options, kept) for batch in again)
+        return found
+
+    decided = decided_by(summary, options) if options.schema is None else None
+    encoding, n_read, n_rows = Reporter(progress, "encoding"), 0, 0
+    missing: dict[str, int] = {}
+    variables: tuple[Column, ...] = ()
+    weighted = False
+    for batch in again:
+        part = encode_part(batch.columns, options, decided, first_row=n_read)
+        variables, weighted = part.variables, weighted or part.weights is not None
+        for i, column in enumerate(part.columns):
+            room.add(f"column-{i}", np.ascontiguousarray(column).data)
+        if part.weights is not None:
+            room.add("weights", np.ascontiguousarray(part.weights.astype(np.float64)).data)
+        for name, count in part.missing.items():
+            missing[name] = missing.get(name, 0) + count
+        n_read, n_rows = n_read + batch.columns.n_rows, n_rows + part.n_rows
+        if done is not None:
+            done[0] = n_read
+        encoding.step(n_read, None if about is None else max(about, n_read))
     batches.refuse_changes(how["files"])
-    found = spool.columns()
-    cells = [tidied(c, options, spaced=False) if c.text else c for c in found.cells]
-    return Columns(cells, found.n_rows)
-
-
-def _encoded(columns: Columns, options: Options, keep: Keep, progress: Progress | None) -> Encoded:
-    """Encode the columns; each goes through `keep`."""
-    reporter, done = Reporter(progress, "encoding"), itertools.count(1)
-
-    def kept(variable: Column, column: Made, n_rows: int) -> npt.NDArray[Any]:
-        reporter.step(next(done), len(columns.cells))
-        return keep(variable, column, n_rows)
-
-    found = encode(columns, options, kept)
-    reporter.finish(len(found.variables))
-    return found
+    refuse_missing(missing, variables, options)
+    weights = checked_weights(array_of(room, "weights", np.dtype(np.float64)), n_rows) if weighted else None
+    held = [array_of(room, f"column-{i}", np.dtype(v.dtype)) for i, v in enumerate(variables)]
+    columns = with_bins_and_states(variables, held, weights, options, missing if decided is not None else {})
+    reading.finish(n_read)
+    encoding.finish(n_read)
+    return _Made(columns, weights, n_rows, () if decided is None else decided.decisions)

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FileFormatError
 from fishernet.data.arrow import variable_fields, variable_from
-from fishernet.data.encoding.encode import Decision
+from fishernet.data.decide import Decision
 from fishernet.data.streams.checksums import Checksum, checksum_of
 from fishernet.data.streams.folders import (
     HEAD,

@@ -20,7 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, UnknownName
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
-from fishernet.data.encoding.encode import discretized
+from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.recode import recode
 from fishernet.data.options import Bins, Options
 from fishernet.data.statistics.counting import native_columns
@@ -180,7 +180,7 @@ class Stream(Table):
         options = Options.checked(bins=bins, binning=binning)
         options.choose(self.names)
         pairs = zip(self._variables, self._columns, strict=True)
-        cut = (discretized(variable, column, self._weights, options) for variable, column in pairs)
+        cut = (cut_here(variable, column, self._weights, options) for variable, column in pairs)
         return self._written(cut, self._own_weights(), self._n_rows)
 
     @property

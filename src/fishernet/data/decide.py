@@ -1,0 +1,330 @@
+"""What a column is: one decision from its summary, the same wherever the rows lie.
+
+`RULES` are read from top to bottom; the first that has an answer decides. A new rule is a function here, and
+`describe`, every verb, memory, disk and cluster follow it. Without a schema,
+
+- what the caller or the source says holds; a column without a known cell is left out;
+- text is dates where all of it is written so, an identifier where it tells rows apart, otherwise states;
+- whole numbers that count the rows, and what is named as an identifier and tells rows apart, are identifiers;
+- few different numbers, in several rows each, are states; all other numbers stay numbers.
+
+Identifiers are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError
+from fishernet.base.names import are, counted, listed, several
+from fishernet.base.remedies import Remedy
+from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
+from fishernet.data.encoding.labels import MOST_STATES, WRITTEN, sorted_states
+from fishernet.data.options import Options
+from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
+
+MOST_FRACTIONS = 10  # distinct numbers that are states, where not all are whole
+MOST_TEXTS = 256  # different ones, which a column of text may have and not be taken for an identifier
+LEAST_ROWS = 100  # from which on more different texts than half of the rows make an identifier, too
+LEAST_DIFFERENT = 20  # rows whose texts are all different, or which are counted, that make an identifier
+NAMED_IDENTIFIER = re.compile(
+    r"(?i:unnamed: ?\d+|index|idx|row(?:[ _.-]?(?:id|names?|numbers?|no|nr))?|respondent|record|uuid|guid|serial|obs"
+    r"|(?:.*[ _.-])?id|id[ _.-]?(?:no|nr|number|code)?)|.*[a-z]I[Dd]"
+)
+WAYS = (
+    Remedy({"missing": "keep"}, "keep them and sum them out"),
+    Remedy({"missing": "drop"}, "leave out their rows"),
+    Remedy({"missing": "state"}, "treat missing as a state"),
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was made of a column, why, and which keywords would make something else of it."""
+
+    name: str
+    why: str
+    overrule: tuple[str, ...] = ()
+    left_out: bool = False
+    variable: Column | None = field(default=None, compare=False, repr=False)
+
+
+Rule = Callable[[ColumnSummary, Options], Decision | None]
+
+
+def decide(summary: ColumnSummary, options: Options, rules: Sequence[Rule] = ()) -> Decision:
+    """Return what a column is, by all rules or by some."""
+    return next(decision for rule in rules or RULES if (decision := rule(summary, options)) is not None)
+
+
+# --------------------------------------------------------------------------------------------------------- the rules
+
+
+def as_asked(column: ColumnSummary, options: Options) -> Decision | None:
+    """Follow what the caller says of the column by name."""
+    name = column.name
+    if name in options.categorical:
+        return Decision(name, "as asked", variable=_states(column))
+    if name in options.continuous or options.cuts_by_name(name):
+        return Decision(name, "as asked", variable=Continuous(name, column.unit))
+    return None
+
+
+def as_declared(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Follow what the source says: states, numbers, or dates."""
+    if not column.declared or not (column.is_number or len(column.labels)):
+        return None
+    if not column.is_number:
+        return Decision(column.name, "states that the data declare", variable=_states(column))
+    return _numbers(column)
+
+
+def empty(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Leave out a column without a known cell."""
+    if column.n_known:
+        return None
+    return Decision(column.name, "only missing cells", ("continuous",), left_out=True)
+
+
+def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Leave out text that tells the rows apart, as ids, names and titles do."""
+    n_texts, n_known = len(column.labels), column.n_known
+    if not column.are_texts:
+        return None
+    many = n_texts > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_texts > n_known)
+    if not many and not (n_texts == n_known and (n_known >= LEAST_DIFFERENT or _is_named_one(column))):
+        return None
+    texts = f"over {MOST_LABELS:,} different texts" if column.thinned else several(n_texts, "different text")
+    why = f"{texts} in {several(n_known, 'row')}: an identifier"
+    return Decision(column.name, why, ("categorical",), left_out=True)
+
+
+def identifier_of_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Leave out whole numbers that count the rows, in any order, or are all different and named as an identifier."""
+    if not column.are_numbers or column.unit is not None or (column.numbers != np.rint(column.numbers)).any():
+        return None
+    if column.n_known >= LEAST_DIFFERENT and column.counts_rows():
+        why = "whole numbers that count the rows: an identifier"
+    elif _is_named_one(column) and len(column.labels) > 1 and column.are_all_different():
+        why = f"whole numbers, many of them different, in a column called {column.name!r}: an identifier"
+    else:
+        return None
+    return Decision(column.name, why, ("continuous", "categorical"), left_out=True)
+
+
+def states_of_text(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Take text and truth values for states."""
+    if column.are_numbers:
+        return None
+    variable = _states(column)
+    kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
+    return Decision(column.name, _constant(variable) or kind, ("exclude",), variable=variable)
+
+
+def few_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Take few different numbers for states: whole ones in several rows on average, others in several rows each."""
+    if column.thinned or column.unit is not None:
+        return None
+    times = column.times_of_numbers
+    whole = bool((column.numbers == np.rint(column.numbers)).all())
+    if len(times) > (MOST_STATES if whole else MOST_FRACTIONS):
+        return None
+    if not (2 * len(times) <= column.n_known or len(times) <= 2 if whole else times.min(initial=2) > 1):
+        return None
+    variable = _states(column)
+    kind = several(variable.cardinality, "whole number" if whole else "different number")
+    return Decision(column.name, _constant(variable) or kind, ("continuous",), variable=variable)
+
+
+def numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
+    """Take all other numbers as they are."""
+    return _numbers(column)
+
+
+RULES: tuple[Rule, ...] = (
+    as_asked,
+    as_declared,
+    empty,
+    identifier_of_text,
+    identifier_of_numbers,
+    states_of_text,
+    few_numbers,
+    numbers,
+)
+OF_KEPT: tuple[Rule, ...] = (as_asked, as_declared, states_of_text, few_numbers, numbers)  # leave nothing out
+
+
+def _is_named_one(column: ColumnSummary) -> bool:
+    return NAMED_IDENTIFIER.fullmatch(column.name.strip()) is not None
+
+
+def _constant(variable: Variable) -> str:
+    return "one value in all rows" if variable.cardinality == 1 else ""
+
+
+def _numbers(column: ColumnSummary) -> Decision:
+    kind = "numbers" if column.unit is None else f"dates, in {column.unit} since 1970"
+    return Decision(column.name, kind, ("bins", "categorical"), variable=Continuous(column.name, column.unit))
+
+
+def _states(column: ColumnSummary) -> Variable:
+    if column.declared and not column.is_number:
+        return Variable(column.name, column.labels.tolist(), column.cuts, column.bounds, column.unit)
+    if not column.n_known:
+        raise _without_states([column.name])
+    return Variable(column.name, sorted_states(column.typed_labels)[0])
+
+
+# ---------------------------------------------------------------------------------------------- all columns of a table
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What the columns of a table are.
+
+    Attributes
+    ----------
+    decisions : tuple of Decision
+        Of all columns, those that are left out too, in the order of the source.
+    missing : dict
+        The number of missing cells of each column that has some, by name, before rows are dropped.
+    weight_factor : float
+        By what weights are multiplied: survey weights add up to Kish's effective number of rows.
+    """
+
+    decisions: tuple[Decision, ...]
+    missing: dict[str, int]
+    weight_factor: float = 1.0
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The variables of the columns that are kept."""
+        return tuple([decision.variable for decision in self.decisions if decision.variable is not None])
+
+
+def decide_all(summary: TableSummary, options: Options) -> Decided:
+    """Return what the columns are; what is left out by itself is told in a warning."""
+    columns = [column if column.name in options.categorical else column.as_dates() for column in summary.columns]
+    decisions = [decide(column, options) for column in columns]
+    if all(decision.left_out for decision in decisions):  # something is better than nothing
+        decisions = [
+            _numbers(column) if column.are_numbers and column.n_known else decision
+            for column, decision in zip(columns, decisions, strict=True)
+        ]
+    empties = [d.name for d, c in zip(decisions, columns, strict=True) if d.left_out and not c.n_known]
+    if empties and len(empties) == len(decisions) and summary.n_rows:
+        raise _without_states(empties)
+    if not summary.n_rows and empties:
+        raise SchemaError(
+            f"there is no row, so the states of column {empties[0]!r} are unknown unless they are declared",
+            parameter="schema",
+        )
+    _tell(columns, decisions, options)
+    kept = {decision.name for decision in decisions if not decision.left_out}
+    missing = {column.name: column.n_missing for column in columns if column.n_missing and column.name in kept}
+    if missing and options.missing == "error":
+        fact = f"there are missing cells in {counted(missing)}"
+        raise MissingValueError(fact, counts=missing, parameter="missing", remedies=WAYS)
+    return Decided(tuple(decisions), missing, _weight_factor(summary.weights, options))
+
+
+def decide_complete(decided: Decided, summary: TableSummary, options: Options) -> Decided:
+    """Return what the columns that are kept are by the summary of their complete rows."""
+    found = {}
+    for column in summary.columns:
+        if not column.n_known and not column.declared and column.name not in options.continuous:
+            raise SchemaError(
+                f"there is no row without a missing cell, so the states of column {column.name!r} are unknown unless "
+                "they are declared",
+                parameter="schema",
+            )
+        found[column.name] = decide(column, options, OF_KEPT)
+    return replace(decided, decisions=tuple([found.get(d.name, d) for d in decided.decisions]))
+
+
+def with_missing_state(variable: Variable) -> Variable:
+    """Return a variable with a state for missing cells."""
+    states = (*variable.states, fresh_missing_state(variable.states))
+    return Variable(variable.name, states, variable.cuts, variable.bounds, variable.unit)
+
+
+def _weight_factor(weights: WeightSums | None, options: Options) -> float:
+    if weights is None or not weights.total or (options.weight_kind or ("counts" if weights.whole else "")) == "counts":
+        return 1.0
+    return float(f"{weights.total / weights.squares:.12g}")  # so short that the order of summation does not show
+
+
+def _without_states(names: Sequence[str]) -> SchemaError:
+    return SchemaError(
+        f"there are only missing cells in {listed(names)}, so no states can be found; declare its states, or leave it "
+        "out",
+        parameter="exclude",
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- what is told
+
+
+def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], options: Options) -> None:
+    """Warn of what was left out without having been asked, and of columns that are nearly numbers."""
+    for column in columns:
+        if column.are_texts and len(column.labels) > MOST_STATES and column.name not in options.said_of:
+            _warn_of_spoiled_numbers(column)
+    out = [decision for decision in decisions if decision.left_out]
+    known = {column.name: column.n_known for column in columns}
+    nothing = [decision.name for decision in out if not known[decision.name]]
+    if nothing:
+        message = f"{are(nothing, 'column')} left out: there are only missing cells"
+        _warn(FishernetWarning(message, parameter="exclude"))
+    identifiers = [decision for decision in out if known[decision.name]]
+    if not identifiers:
+        return
+    names = [decision.name for decision in identifiers]
+    holds, them = identifiers[0].why.rpartition(":")[0], "it" if len(names) == 1 else "them"
+    what = f"{names[0]!r} is an identifier and is" if len(names) == 1 else f"{listed(names)} are identifiers and are"
+    of_first = "" if len(names) == 1 else f"{names[0]!r} holds "
+    _warn(
+        FishernetWarning(
+            f"{what} left out: {of_first}{holds}",
+            parameter="categorical",
+            remedies=(
+                Remedy({identifiers[0].overrule[0]: names}, f"keep {them}"),
+                Remedy({"exclude": names}, "silence this warning"),
+            ),
+        )
+    )
+
+
+def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
+    """Warn where a column of text would be one of numbers but for a few labels, or but for how they are written."""
+    strange = np.isnan(column.numbers)
+    labels = [label for label, flag in zip(column.labels.tolist(), strange, strict=True) if flag]
+    name = column.name
+    fact = f"its numbers are written as {(labels or column.labels.tolist() or [''])[0]!r}"
+    if written := next((how for form, how in WRITTEN if labels and all(map(form.fullmatch, labels))), None):
+        remedies = [written]
+    elif not labels and all(label.endswith("%") for label in column.labels.tolist()):
+        remedies = [Remedy({"continuous": [name]}, "read them")]
+    elif not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
+        return
+    else:
+        fact = f"it holds numbers, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
+        remedies = [
+            Remedy({"na_values": labels}, f"read {'it' if len(labels) == 1 else 'them'} as missing"),
+            Remedy({"categorical": [name]}, "keep the column as text without this warning"),
+        ]
+    _warn(FishernetWarning(f"column {name!r} is taken for text; {fact}", parameter="na_values", remedies=remedies))
+
+
+def _warn(warning: FishernetWarning) -> None:
+    warnings.warn(warning, stacklevel=5)
+
+
+def names_of(decisions: Iterable[Decision]) -> list[str]:
+    """Return the names of the columns that are kept."""
+    return [decision.name for decision in decisions if not decision.left_out]

@@ -1,0 +1,112 @@
+"""Two passes over rows that lie in many places: what their columns are, as one table of all rows would have it.
+
+Every place says what there is to know of its columns; `fishernet.data.decide` decides by the sum, and every place
+encodes its own rows. The points at which numbers are cut are found from all places without gathering the numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fishernet.data.arrow import frame_columns
+from fishernet.data.column_summary import TableSummary
+from fishernet.data.decide import Decided, Decision
+from fishernet.data.encode import Kept, decided_by, encode, summary_of_part, told_of_bins, with_missing_states
+from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
+from fishernet.data.encoding.cells import Columns, joined
+from fishernet.data.options import Options
+from fishernet.data.parts.parts import common_unit, facts_of
+from fishernet.data.parts.places import Places
+from fishernet.data.statistics.ranks import Place
+from fishernet.data.table import Table
+from fishernet.data.variable import Column
+
+
+@dataclass(frozen=True)
+class EncodedParts:
+    """Handles of tables, their variables, and why these are so."""
+
+    held: Sequence[Any]
+    variables: Sequence[Column]
+    decisions: Sequence[Decision]
+
+
+def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> EncodedParts:
+    """Return handles of parts as tables; each is read as a frame or as columns."""
+    if options.schema is not None:
+        held = places.hold(parts, partial(_part, options=options, decided=None))
+        return EncodedParts(held, options.schema, ())
+
+    def summary(kept: Kept | None) -> TableSummary:
+        found: TableSummary = places.sum(places.hold(parts, partial(_summary, options=options, kept=kept)), _itself)
+        return found
+
+    decided = decided_by(summary, options)
+    held = places.hold(parts, partial(_part, options=options, decided=decided))
+    if not any(is_cut(variable, options) for variable in decided.variables) and options.missing != "state":
+        return EncodedParts(held, decided.variables, decided.decisions)
+    return _cut(places, held, decided, options)
+
+
+def _cut(places: Places, held: Sequence[Any], decided: Decided, options: Options) -> EncodedParts:
+    """Return the tables of parts with their numbers cut into bins, at points that are found from all parts."""
+    facts = list(places.each(held, facts_of))
+    unit, total = common_unit(facts) or None, math.fsum(one.weight for one in facts)
+    asked = tuple([variable.name for variable in decided.variables if is_cut(variable, options)])
+    numbers = places.each_own(held, [partial(_numbers_of, names=asked, unit=unit, total=total)] * len(held))
+    ask = partial(places.sum, numbers)
+    variables = [
+        bins_found(ask, variable, options, total) if variable.name in asked else variable
+        for variable in decided.variables
+    ]
+    if options.missing == "state":
+        variables = with_missing_states(variables, decided.missing)
+    cut = places.each_own(held, [partial(_in_bins, variables=tuple(variables))] * len(held))
+    return EncodedParts(cut, variables, told_of_bins(decided.decisions, variables))
+
+
+def _part_columns(part: Any, options: Options) -> Columns:
+    """Return the columns of a part that the options ask for; it is a frame, or columns that are read already."""
+    if not isinstance(part, Columns):
+        return frame_columns(part, options)
+    chosen = set(options.choose([column.name for column in part.cells]))
+    cells = [c for c in part.cells if c.name in chosen or (c.is_weights and options.takes_marked_weights(c.name))]
+    return Columns(cells, part.n_rows)
+
+
+def _summary(part: Any, options: Options, kept: Kept | None) -> TableSummary:
+    return summary_of_part(_part_columns(part, options), options, kept)
+
+
+def _itself(answer: Any) -> Any:
+    return answer
+
+
+def _part(part: Any, options: Options, decided: Decided | None) -> Table:
+    found = encode(_part_columns(part, options), options, decided)
+    return Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
+
+
+def _numbers_of(table: Table, names: Sequence[str], unit: float | None, total: float) -> dict[str, Place]:
+    """Return the numbers of some columns of a part, as cuts are found from them."""
+    weights = table.weights if total else None
+    of = {variable.name: (variable, column) for variable, column in zip(table.variables, table.codes, strict=True)}
+    return {name: place_of(*of[name], weights, unit, anyway=True) for name in names}
+
+
+def _in_bins(table: Table, variables: Sequence[Column]) -> Table:
+    columns = []
+    for have, want, column in zip(table.variables, variables, table.codes, strict=True):
+        if want.is_continuous or have == want:
+            columns.append(column)
+        elif have.is_continuous or (want.cuts is not None and have.cuts is None):
+            columns.append(joined(in_bins(have, column, want), table.n_rows, np.dtype(want.dtype)))
+        else:  # missing cells have become its last state, whose code they have already
+            columns.append(column.astype(want.dtype))
+    return Table.adopt(variables, columns, weights=table.weights, n_rows=table.n_rows)
