@@ -39,7 +39,7 @@ from fishernet.learn.clustering import STRUCTURES
 @count("--restarts", default=10, show_default=True, help="Keep the best of N random starts.")
 @count("--top", default=3, show_default=True, help="How many states to name per cluster.")
 @count("--seed", default=0, show_default=True, help="The same seed finds the same clusters.")
-@reading_options("keep", "drop", "state")
+@reading_options("keep", "drop", "state", "error")
 @answering(rows=True)
 @explaining_kinds
 def cluster(
@@ -64,7 +64,8 @@ def cluster(
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         file = read_originals(table)
-        rows = file.rows(**vars(Reading.out_of(options)))
+        reading = Reading.out_of(options)
+        rows = reading.read_rows(file)
         refuse_empty(table, rows.table)
         asked: dict[str, Any] = {"structure": structure, "most": most, "restarts": restarts, "seed": seed}
         found = clusters(rows.table, n_clusters, progress=progress, **asked)

@@ -13,7 +13,16 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.base.progress import Call
 from fishernet.cli.models import read_bayesian, row_kernel
-from fishernet.cli.options import QUANTILE, Reading, amount, count, explaining_kinds, reading_options, refuse_empty
+from fishernet.cli.options import (
+    QUANTILE,
+    Reading,
+    amount,
+    count,
+    explaining_kinds,
+    reading_options,
+    refuse_empty,
+    with_states_of_model,
+)
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import (
     FILE,
@@ -28,8 +37,10 @@ from fishernet.cli.terminal import (
     shown_states,
 )
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
+from fishernet.compare.two_sample import joined
 from fishernet.data import Table
-from fishernet.data.pooling import pooled, repeated
+from fishernet.data.encode import with_missing_states
+from fishernet.data.pooling import repeated
 from fishernet.plot import write_change
 from fishernet.plot.tooltips import check_picture_path
 
@@ -43,7 +54,7 @@ from fishernet.plot.tooltips import check_picture_path
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw what changed (.png, .svg or .pdf).")
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
-@reading_options("keep", "drop", "state")
+@reading_options("keep", "drop", "state", "error")
 @scan_option
 @answering()
 @explaining_kinds
@@ -83,10 +94,13 @@ def compare(
         first, second = (_read(path, reading, network, progress) for path in (before, after))
         lacking = "keep" if first.has_missing or second.has_missing else "error"
         if network is None:
-            first, second = pooled(first, second, "compare")
+            first, second = joined(first, second, reading.bins, "compare", (str(before), str(after)))
+            if reading.missing == "state":
+                first, second = _with_states(first, second)
+                lacking = "error"
         first, second = repeated(first, "compare"), repeated(second, "compare")
         kernel = None if network is None else row_kernel(network, missing=lacking, seed=0)
-        how: dict[str, Any] = {"permutations": permutations, "bins": reading.bins, "seed": seed, "progress": progress}
+        how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
         change = explain_change(first, second, network, level=level, **how)
     if plot is not None:
@@ -95,13 +109,21 @@ def compare(
     return Answer(facts, _text(test, change, top))
 
 
+def _with_states(first: Table, second: Table) -> tuple[Table, Table]:
+    """Return two tables in which missing cells are a state, where either lacks some."""
+    lacking = first.missing_counts() | second.missing_counts()
+    if any(variable.is_continuous for variable in first.variables):
+        raise FishernetError("--missing state makes states, and all columns are numbers; cut them with --bins")
+    variables = with_missing_states(first.variables, lacking)
+    return with_states_of_model(first.conform(variables)), with_states_of_model(second.conform(variables))
+
+
 def _read(path: Path, reading: Reading, network: Any, progress: Call) -> Table:
-    """Read one of the tables; its numbers are cut with those of the other."""
+    """Read one of the tables; its numbers are cut where those of the first are."""
     if network is None:
         if reading.binning != QUANTILE:
             raise FishernetError(
-                f"--binning {reading.binning} is not for compare, which cuts numbers at quantiles of both tables "
-                "together; --bins COLUMN=CUT,CUT,... cuts at other points"
+                f"--binning {reading.binning} is not for compare; --bins COLUMN=CUT,CUT,... cuts at other points"
             )
         return refuse_empty(path, replace(reading, bins=None).read(path, progress))
     return reading.read_known(path, network.variables, progress)

@@ -12,11 +12,12 @@ from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, explaining_kinds, reading_options, scan_options, table_argument
+from fishernet.cli.options import Reading, explaining_kinds, plan_lines, reading_options, scan_options, table_argument
 from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
 from fishernet.data.describe import ColumnDescription
 from fishernet.independence import MissingnessResult, missingness
+from fishernet.learn.missing.ways import way_with_missing
 
 SHOWN = 3  # columns with missing cells
 WIDTH = 100  # of the lines that say it
@@ -25,7 +26,7 @@ TIED = "\N{NO-BREAK SPACE}"
 
 @click.command(short_help="Say what each column of a table is, and why.")
 @table_argument
-@reading_options("keep", "drop", "state")
+@reading_options("keep", "drop", "state", "error")
 @scan_options
 @scheduler_option
 @answering()
@@ -42,10 +43,15 @@ def describe(table: Path, **options: Any) -> Answer:
       fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
     """  # noqa: D301
     with progress_bar() as progress:
-        rows = Reading.out_of(options).read(table, progress)
+        reading = Reading.out_of(options)
+        rows = reading.read(table, progress)
         found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
-    facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
-    lines = found.text(_options).splitlines()
+        plan = []
+        if not opening().scheduler:
+            states = reading.in_states(rows)
+            plan = plan_lines(rows, states, way_with_missing(states, None))
+    facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
+    lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
     if holes is None:  # it looks at all columns in the rows that lack one
         return Answer(facts, lines)
     said = ["", *_wrapped(holes.text(SHOWN).splitlines())] if holes.columns else []

@@ -13,7 +13,7 @@ from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
 from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
-from fishernet.cli.options import LEARNED, Reading, option_of, refuse_empty, taken
+from fishernet.cli.options import LEARNED, Reading, option_of, plan_lines, refuse_empty, taken
 from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
@@ -28,6 +28,7 @@ from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES
 from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
@@ -116,7 +117,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     help="markov, knn-mi: permute among rows with similar conditions (local) or among all rows (simple).  "
     "[default: local]",
 )
-@option.reading_options("error", "drop", "state", *LEARNED)
+@option.reading_options("keep", "drop", "state", "error", *LEARNED)
 @option.scan_options
 @scheduler_option
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
@@ -176,10 +177,8 @@ def learn(
     """  # noqa: D301
     reading = Reading.out_of(options)
     given = taken({**options, "missing": reading.way})
-    learner = learner_of(kind, given, seed)
+    learner = learner_of(kind, given, seed)  # refuses what does not go together before anything is read
     _check_cluster(learner, given)
-    if output is not None:
-        check_model_output(output, learner.endings)
     if plot is not None:
         check_picture_path(plot)
         check_folder(plot)
@@ -188,8 +187,12 @@ def learn(
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            found = _read(reading, table, learner, progress)
-            rows, decided = refuse_empty(table, found), found.describe()
+            rows = refuse_empty(table, _read(reading, table, learner, progress))
+            if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
+                learner = learner_of(kind, {**given, "score": FRACTIONAL}, seed)
+            if output is not None:
+                check_model_output(output, learner.endings)
+            decided, way = rows.describe(), way_with_missing(rows, reading.way)
             training, held_out = _divided(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
@@ -213,6 +216,7 @@ def learn(
         "variables": list(rows.names),
         "columns": decided.by_kind(),
         "missing_cells": decided.missing(),
+        "plan": plan_lines(rows, rows, way),
         **said,
         "seconds": watch.seconds,
         "seed": seed,
@@ -226,7 +230,7 @@ def learn(
 def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Table:
     if learner.numbers:
         return reading.read_numbers(path, learner.numbers, progress=progress)
-    return reading.read_to_learn(path, progress, incomplete="missing" in learner.takes)
+    return reading.read_states(path, progress)
 
 
 def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:

@@ -121,8 +121,7 @@ def column_lines(facts: Facts) -> list[Line]:
     lines += [
         (f"  {kind}", f"{len(names):,}: {_first([*map(shown, names)])}") for kind, names in facts["columns"].items()
     ]
-    gaps = [f"{shown(name)} ({count:,})" for name, count in facts["missing_cells"].items()]
-    return lines + ([("  missing cells", _first(gaps))] if gaps else [])
+    return lines + [("  missing cells", told) for told in facts["plan"]]
 
 
 def _first(names: Sequence[str]) -> str:
@@ -233,7 +232,7 @@ class _Bayesian(_Tree):
     called = "a Bayesian network (--model bn)"
     takes = SEARCHED | FITTED | {"missing"}
 
-    def __init__(self, seed: int, score: str = "bic", missing: str | None = None, **options: Any) -> None:
+    def __init__(self, seed: int, score: str = "bic", missing: IncompleteName | None = None, **options: Any) -> None:
         super().__init__(seed, missing, score, **{name: options.pop(name) for name in FITTED & set(options)})
         self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
 

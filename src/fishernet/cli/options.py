@@ -9,36 +9,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import click
+import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import (
-    FileFormatError,
-    FishernetError,
-    MissingValueError,
-    SchemaError,
-    UnknownStateError,
-)
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.base.progress import Call
-from fishernet.base.remedies import Remedy
 from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
+from fishernet.data.options import AUTO, Pieces
 from fishernet.data.reading import Rows
+from fishernet.data.source import MOST_TOLD, told_of_cuts
 from fishernet.learn.missing.ways import MISSING
 
 Number = TypeVar("Number", int, float)
-Bins = int | dict[str | None, int | tuple[float, ...]]
+Bins = int | Literal["auto"] | dict[str | None, Pieces]
 Decorator = Callable[[Command], Command]
 
 NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
 QUANTILE = "quantile"  # how numbers are cut unless something else is said
-EM = Remedy({"missing": "em"}, "learn from the known cells")
 LEARNED = MISSING  # words of --missing for ways to learn from missing cells
 count = partial(click.option, type=int, metavar="N")
 amount = partial(click.option, type=float, metavar="X")
@@ -92,10 +87,11 @@ def number_or_word(text: str) -> float | str:
 KINDS = """How a table is read (fishernet describe TABLE shows the kind of each column, and why):
 
     \b
-    - Text, truth values and at most 20 different whole numbers are states; other numbers and dates stay numbers.
-    - Text with over 256 different values, or different ones in over half of 100 rows or more, is an id, and left out.
+    - Text, truth values and few numbers that come again are states; other numbers and dates stay numbers.
+    - Text that tells rows apart, and whole numbers that count them or are called id, are identifiers, and left out.
     - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what to do with them.
-    - --bins cuts numbers into states; --categorical, --continuous, --exclude and --na-values overrule these rules.
+    - Numbers beside states are cut into bins; --bins says how. --categorical, --continuous, --exclude and --na-values
+      overrule these rules.
 """
 
 
@@ -111,7 +107,18 @@ def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **opti
     """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
     found: Rows = file.rows(schema=variables, **options)
     refuse_empty(path, found.table)
-    return found
+    return replace(found, table=with_states_of_model(found.table))
+
+
+def with_states_of_model(table: Table) -> Table:
+    """Return a table in which missing cells are the state that a model has for them, where it has one."""
+    columns = []
+    for variable, column in zip(table.variables, table.codes, strict=True):
+        if variable.missing_state is not None and (absent := variable.missing(column)).any():
+            assert not variable.is_continuous
+            column = np.where(absent, variable.states.index(variable.missing_state), column).astype(variable.dtype)
+        columns.append(column)
+    return table.adopt(table.variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
 def _text_option(name: str, help: str, parse: Callable[[str], Any] = str) -> Decorator:  # noqa: A002
@@ -128,8 +135,9 @@ class Reading:
 
     bins: Bins | None = None
     binning: str = QUANTILE
-    missing: str = "error"
+    missing: str = "keep"
     weights: str | None = None
+    weight_kind: str | None = None
     columns: list[str] | None = None
     exclude: Sequence[str] = ()
     categorical: Sequence[str] = ()
@@ -145,31 +153,37 @@ class Reading:
         """How one learns from missing cells, which are kept for that; None where they are dealt with in reading."""
         return self.missing if self.missing in LEARNED else None
 
-    @property
-    def kept(self) -> Self:
-        """The same, with the missing cells kept where one learns from them."""
-        return self if self.way is None else replace(self, missing="keep")
-
     def read(self, path: Path, progress: Call | None = None) -> Table:
-        """Read a table and find the states of its variables."""
-        return read(path, progress, **vars(self.kept))
+        """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
+        way = self.missing if self.missing in ("error", "drop") else "keep"
+        return read(path, progress, **{**vars(self), "missing": way})
 
-    def read_to_learn(self, path: Path, progress: Call | None = None, *, incomplete: bool = True) -> Table:
-        """Read a table to learn from, where it may be `incomplete`; where a cell is missing, say how it can be."""
-        try:
-            return self.read(path, progress)
-        except MissingValueError as error:
-            ways = [way for way in error.remedies if "keep" not in way.arguments.values()]
-            ways = [EM, *ways] if incomplete and ways else ways
-            raise MissingValueError(error.fact, counts=error.counts, parameter="missing", remedies=ways) from None
+    def read_states(self, path: Path, progress: Call | None = None) -> Table:
+        """Read a table whose numbers are cut where there are states beside them, or missing cells are to be some."""
+        return self.in_states(refuse_empty(path, self.read(path, progress)))
+
+    def read_rows(self, file: Any) -> Rows:
+        """Return the rows of a file that is read already, in states as `read_states`, and where they stand in it."""
+        way = self.missing if self.missing in ("error", "drop") else "keep"
+        found: Rows = file.rows(**{**vars(self), "missing": way})
+        return replace(found, table=self.in_states(found.table))
+
+    def in_states(self, table: Table) -> Table:
+        """Return a table with its numbers cut where there are states beside them, and then states of missing cells."""
+        numbers = [variable.is_continuous for variable in table.variables]
+        as_states = self.missing == "state" and table.has_missing
+        if any(numbers) and (not all(numbers) or as_states):
+            table = table.discretize(AUTO)
+        return table.with_missing_states() if as_states else table
 
     def read_known(self, path: Path, variables: Sequence[Variable], progress: Call | None = None) -> Table:
         """Read the columns of a model's variables, whose states are known; others are ignored."""
         if self.bins is not None or self.binning != QUANTILE:
             option = "--bins" if self.bins is not None else "--binning"
             raise FishernetError(f"{option} is for tables without a model; a model knows where to cut")
-        table = read(path, progress, schema=variables, missing=self.missing, weights=self.weights)
-        return refuse_empty(path, table)
+        asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
+        table = read(path, progress, schema=variables, missing=self.missing, **asked)
+        return with_states_of_model(refuse_empty(path, table))
 
     def read_numbers(
         self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
@@ -180,9 +194,9 @@ class Reading:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
         if self.weights is not None:
             raise FishernetError(f"--weights is for tables of states; for {what} every row counts once")
-        if self.missing not in ("error", "drop"):
+        if self.missing == "state":
             raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
-        kept = "keep" if self.missing == "error" else self.missing
+        kept = "drop" if self.missing == "drop" else "keep"
         try:
             if names is None:
                 table = replace(self, missing=kept).read(path, progress)
@@ -198,8 +212,28 @@ class Reading:
                 f"{what} needs columns of numbers; {error.variable!r} holds text{where}; name the columns of numbers "
                 f"with --columns, or leave this one out with --exclude {out}"
             ) from None
-        table.require_complete(what)
+        if self.missing == "error":
+            table.require_complete(what)
         return table
+
+
+HOW = {
+    "em": "learned by EM (--missing says otherwise)",
+    "node-average": "learned from the rows complete in each family, then by EM (--missing says otherwise)",
+    None: "each sum uses the rows that have what it needs (--missing says otherwise)",
+}
+
+
+def plan_lines(before: Table, after: Table, way: str | None) -> list[str]:
+    """Return what a verb does about numbers and missing cells of a table, and with what it ends, in words."""
+    lines = [f"{told_of_cuts(before, after)} (--bins says otherwise)"] if before.variables != after.variables else []
+    missing = after.missing_counts()
+    if missing:
+        most = sorted(missing, key=lambda name: -missing[name])[:MOST_TOLD]
+        told = ", ".join(f"{missing[name]:,} rows lack {name!r}" for name in most)
+        more = f", and {len(missing) - MOST_TOLD} more columns" if len(missing) > MOST_TOLD else ""
+        lines.append(f"{told}{more}: {HOW[way]}")
+    return lines
 
 
 def refuse_empty(path: Path, table: Table) -> Table:
@@ -230,15 +264,17 @@ def parse_bins(texts: Sequence[str]) -> Bins | None:
     if not texts:
         return None
     if len(texts) == 1 and "=" not in texts[0]:
-        return _bin_number(int, texts[0], texts[0])
-    bins: dict[str | None, int | tuple[float, ...]] = {}
+        return AUTO if texts[0] == AUTO else _bin_number(int, texts[0], texts[0])
+    bins: dict[str | None, Pieces] = {}
     for text in texts:
         name, equals, value = text.rpartition("=")
         column = name if equals else None
         if column in bins:
             wrong = f"names the column {column!r}" if equals else "says how many bins all other columns have"
             raise FishernetError(f"--bins {wrong} twice; it takes N once, and COLUMN=N once for each column")
-        if "," in value or "." in value:
+        if value == AUTO:
+            bins[column] = AUTO
+        elif "," in value or "." in value:
             bins[column] = tuple(_bin_number(float, cut, text) for cut in value.split(",") if cut.strip())
         else:
             bins[column] = _bin_number(int, value, text)
@@ -259,7 +295,7 @@ def missing_option(*words: str) -> Decorator:
         "error": "refuse them",
         "drop": "leave out their rows",
         "state": "treat missing as a state",
-        "keep": "sum them out",
+        "keep": "use all that is known of each row",
         "em": "learn from the known cells by EM",
         "node-average": "score each family on the rows that are complete in it, then fit parameters by EM",
     }
@@ -273,7 +309,15 @@ def missing_option(*words: str) -> Decorator:
     )
 
 
-weights_option = click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
+weights_option = all_of(
+    click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows."),
+    click.option(
+        "--weight-kind",
+        type=click.Choice(["counts", "survey"]),
+        help="Weights say how many rows each stands for (counts), or are scaled to Kish's effective number of rows "
+        "(survey).  [default: counts where all are whole]",
+    ),
+)
 
 
 def _columns_option(name: str, help: str) -> Decorator:  # noqa: A002
@@ -312,8 +356,9 @@ def reading_options(*missing: str) -> Decorator:
             "--bins",
             parse=parse_bins,
             multiple=True,
-            metavar="N|COLUMN=N|COLUMN=CUT,...",
-            help="Cut numeric columns into at most N bins, or at the given points. May be repeated for columns.",
+            metavar="N|auto|COLUMN=N|COLUMN=CUT,...",
+            help="Cut columns of numbers into at most N bins, or at the given points; columns that are states are cut "
+            "where they are named. May be repeated for columns.  [default: auto, where numbers stand beside states]",
         ),
         click.option("--binning", metavar="quantile|equal-width", help="How to place N bins.  [default: quantile]"),
         missing_option(*missing),

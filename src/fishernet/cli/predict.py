@@ -51,7 +51,7 @@ AS_MANY = (
 @table_argument
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
 @text_options
-@missing_option("error", "state", "keep")
+@missing_option("keep", "state", "error")
 @click.option(
     "--unknown",
     type=click.Choice(["error", "missing"]),

@@ -31,7 +31,7 @@ from fishernet.report import report as make_report
 @click.option("--target", metavar="COLUMN", help="A variable to predict: its blanket, and how well that goes.")
 @click.option("--title", help="Of the page.  [default: the name of TABLE]")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same page.")
-@reading_options("keep", "drop", "state")
+@reading_options("keep", "drop", "state", "error")
 @answering()
 @explaining_kinds
 def report(
@@ -50,8 +50,8 @@ def report(
     variable's neighbours, how probable rows held out are, the oddest rows and their odd cells, rows that stand for the
     table, and where asked how well a column is predicted and what changed since another table.
 
-    Without --model a Bayesian network is learned; numbers beside columns of states are then cut into 4 bins (--bins
-    says otherwise). What would take long on many rows is done on some of them, and the page says where.
+    Without --model a Bayesian network is learned; numbers beside columns of states are then cut into bins (--bins says
+    how). What would take long on many rows is done on some of them, and the page says where.
 
     \b
     Examples
@@ -79,7 +79,8 @@ def report(
 
 def _read(path: Path, reading: Reading, network: Any) -> Table:
     if network is None:
-        return refuse_empty(path, reading.read(path))
+        rows = refuse_empty(path, reading.read(path))
+        return reading.in_states(rows) if reading.missing == "state" else rows
     return reading.read_known(path, network.variables)
 
 

@@ -26,7 +26,6 @@ from fishernet.cli.options import (
     count,
     option_of,
     reading_options,
-    refuse_empty,
     scan_options,
     taken,
 )
@@ -87,7 +86,7 @@ learning_options = option.all_of(
 )
 @count("--folds", help="Cross-validate in N folds instead, without MODEL.")
 @learning_options
-@reading_options("error", "drop", "state", "keep", *LEARNED)
+@reading_options("keep", "drop", "state", "error", *LEARNED)
 @scan_options
 @scheduler_option
 @answering()
@@ -328,11 +327,7 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
     """Return what is printed of a table in folds, held-out log-likelihoods of rows, and what limits comparisons."""
     with progress_bar() as progress:
         progress("reading the table", 0, None)
-        if reading.missing == "keep":
-            raise FishernetError(
-                f"with --folds, --missing {' or '.join(LEARNED)} says how missing cells are learned from"
-            )
-        table = refuse_empty(path, reading.read_to_learn(path, progress))
+        table = reading.read_states(path, progress)
         asked["score"] = asked["score"] or usual_score(table)
         found = cross_validate(table, progress=progress, missing=reading.way, **asked)
     facts: dict[str, Any] = {

@@ -77,7 +77,7 @@ def options_of(how: Facts, *names: str) -> Facts:
 @count("--criticisms", help="Also write the N rows that the chosen ones represent worst.")
 @text_options
 @scan_options
-@missing_option("error", "drop", "state", "keep")
+@missing_option("keep", "drop", "state", "error")
 @weights_option
 @seed_option
 @answering(rows=True)
@@ -91,6 +91,7 @@ def select(
     criticisms: int | None,
     missing: str,
     weights: str | None,
+    weight_kind: str | None,
     seed: int | None,
 ) -> Answer:
     """Choose rows that stand for TABLE, and say how many of its rows each stands for.
@@ -125,7 +126,8 @@ def select(
             network = read_bayesian(model, "select", "choose rows by")
             refuse_kept_numbers(network, missing)
             file = open_rows(table, progress)
-            rows = read_known_rows(table, file, network.variables, missing=missing, weights=weights)
+            how_read = {"missing": missing, "weights": weights, "weight_kind": weight_kind}
+            rows = read_known_rows(table, file, network.variables, **how_read)
             data, positions = rows.table, rows.positions
             if not data.total:
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")

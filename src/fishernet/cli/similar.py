@@ -37,7 +37,7 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @count("-n", "n", default=10, show_default=True, help="How many rows to find.")
 @count("--top", default=3, show_default=True, help="How many variables to name per row.")
 @text_options
-@missing_option("error", "state", "keep")
+@missing_option("keep", "state", "error")
 @answering()
 def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
     """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .xdsl, .uai).

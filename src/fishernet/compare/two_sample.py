@@ -43,7 +43,7 @@ from fishernet.compare.shares import (
 )
 from fishernet.data import Parts, Source, Table
 from fishernet.data.matching import is_table
-from fishernet.data.options import Bins
+from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
 from fishernet.infer.factors import is_model
@@ -60,7 +60,6 @@ Array = npt.NDArray[np.float64]
 MethodName = Literal["permutation", "chi-square", "block"]
 METHODS = ("permutation", "chi-square", "block")
 
-USUAL_BINS = 4
 FEWEST_PERMUTATIONS = 19  # with fewer no p-value is at most 0.05
 PURPOSE = "two_sample_test"
 MOST_STACKED = 2**22  # rows that are copied to learn from both tables together; more are asked where they lie
@@ -369,12 +368,12 @@ def joined(
 
 
 def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
-    """Return tables whose numbers are cut at quantiles of both together, where asked for or labels are there."""
+    """Return tables whose numbers are cut where those of the first are, where asked for or labels are there."""
     continuous = [variable.is_continuous for variable in tables[0].variables]
     if bins is None and (not any(continuous) or all(continuous)):
         return tables
-    both = stacked(tables).discretize(USUAL_BINS if bins is None else bins)
-    return [table.conform(both.variables) for table in tables]
+    first = tables[0].discretize(AUTO if bins is None else bins)
+    return [first, *[table.conform(first.variables) for table in tables[1:]]]
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:

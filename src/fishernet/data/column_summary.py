@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -205,10 +205,10 @@ class ColumnSummary:
 def summary_of(column: SourceColumn, options: Options) -> ColumnSummary:
     """Return the summary of a column of some rows."""
     most = most_labels(column, options)
-    if isinstance(column, NumberCells) and most is not None:
-        sample = np.asarray(column.column.slice(0, SAMPLE).to_numpy(), dtype=np.float64)
-        if len(np.unique(sample)) > most + WITNESSES:
-            return _of_many_numbers(column, most)
+    if column.holds_numbers and most is not None:
+        sample = cast(NumberCells, column).column.slice(0, SAMPLE).to_numpy()
+        if len(np.unique(np.asarray(sample, dtype=np.float64))) > most + WITNESSES:
+            return _of_many_numbers(cast(NumberCells, column), most)
     cells = column.coded
     times = cells.counts()
     known = int(times.sum())

@@ -67,7 +67,7 @@ def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options)
     decided = decide_all(summary(None), options)
     if options.missing != "drop" or not decided.missing:
         return decided
-    kept = {variable.name: getattr(variable, "unit", None) for variable in decided.variables}
+    kept = {variable.name: variable.unit for variable in decided.variables}
     return decide_complete(decided, summary(kept), options)
 
 
@@ -126,11 +126,12 @@ def _as_written(column: SourceColumn, variable: Column, options: Options) -> Sou
     """Return a column with its text read as dates, and its numbers written as Python's, where the variable has such."""
     if variable.is_continuous or variable.cuts is not None:
         column = column.as_dates()
-    if not column.text or options.text.is_plain or not isinstance(column, Cells):
+    if not column.text or options.text.is_plain:
         return column
     if not (variable.is_continuous or variable.cuts is not None or any(map(_is_number, variable.states))):
         return column
-    return column.relabelled([plain_number(label, options.text) or label for label in column.labels.tolist()])
+    cells = column.coded
+    return cells.relabelled([plain_number(label, options.text) or label for label in cells.labels.tolist()])
 
 
 def _is_number(state: object) -> bool:
@@ -220,7 +221,7 @@ def told_of_bins(decisions: Sequence[Decision], variables: Sequence[Column]) -> 
     of = {variable.name: variable for variable in variables}
     return tuple(
         [
-            replace(d, why="cut into bins, as asked", overrule=(), variable=of[d.name])
+            replace(d, why="numbers, cut into bins", overrule=(), variable=of[d.name])
             if d.variable is not None and d.variable.is_continuous and not of[d.name].is_continuous
             else d
             for d in decisions

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import SchemaError
-from fishernet.base.names import listed
+from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.data.matching import as_data
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, Variable
 
 
 def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
-    """Return two tables or frames with the same variables: the columns of the first, with the states of both.
+    """Return two tables or frames with the same variables: the columns that both have, with the states of both.
+
+    A column that one of them lacks, or that is something else there, is left out with a warning.
 
     A column of numbers in one that holds states in the other becomes one of numbers, where these states are numbers.
     One that is cut into bins in one table alone is cut at the same points in the other.
@@ -23,21 +25,27 @@ def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
     Raises
     ------
     SchemaError
-        When one has a column that the other lacks, a column is cut into bins at different points, holds dates in
-        one and numbers in the other, or has a state 1 in one and '1' in the other.
+        When no column is left. One is left out where only one table has it, it is cut into bins at different points,
+        holds dates in one and numbers in the other, or has a state 1 in one and '1' in the other.
     """
     one, other = as_data(first, purpose), as_data(second, purpose)
-    absent = [(side, [name for name in a.names if name not in set(b.names)]) for side, a, b in _sides(one, other)]
-    if any(names for _, names in absent):
-        text = "; ".join(f"{listed(names)} only in the {side}" for side, names in absent if names)
-        raise SchemaError(f"{purpose} needs two tables of the same columns: {text}; select the ones that both have")
     of_other = {variable.name: variable for variable in other.variables}
-    variables = [_united(variable, of_other[variable.name], purpose) for variable in one.variables]
+    variables, left = [], []
+    for variable in one.variables:
+        if variable.name not in of_other:
+            left.append(f"{variable.name!r} is only in the first table")
+            continue
+        try:
+            variables.append(_united(variable, of_other[variable.name], purpose))
+        except SchemaError as error:
+            left.append(str(error))
+    known = set(one.names)
+    left += [f"{name!r} is only in the second table" for name in other.names if name not in known]
+    if left and not variables:
+        raise SchemaError(f"{purpose} needs two tables of the same columns, and none is fit for it: {'; '.join(left)}")
+    if left:
+        warnings.warn(FishernetWarning(f"{purpose} answers without some columns: {'; '.join(left)}"), stacklevel=4)
     return one.conform(variables), other.conform(variables)
-
-
-def _sides(one: Table, other: Table) -> tuple[tuple[str, Table, Table], ...]:
-    return ("first", one, other), ("second", other, one)
 
 
 def _united(one: Column, other: Column, purpose: str) -> Column:

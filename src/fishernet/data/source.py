@@ -6,6 +6,7 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -13,11 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.data.matching import is_frame, is_table
+from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, require_categorical
+
+MOST_TOLD = 6  # columns by name
 
 
 @runtime_checkable
@@ -79,6 +83,11 @@ class Source(Protocol):
         """
         raise SchemaError("this needs the rows, and the source knows statistics alone; give a Table or a data frame")
 
+    def discretize(self, bins: Any) -> Source:  # noqa: ARG002
+        """Return the source with its columns of numbers cut into bins; raise SchemaError without rows to cut."""
+        require_categorical(self.variables, "what is learned from counts")
+        return self
+
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, in that order.
 
@@ -129,10 +138,28 @@ def as_source(data: Any) -> Source:
 
 
 def categorical_source(data: Any, *, purpose: str = "what is learned from counts", remedy: str = "") -> Source:
-    """Return a source whose variables are all categorical; raise SchemaError, naming the others, when some are not."""
+    """Return a source whose variables are all categorical: columns of numbers are cut into bins, with a warning.
+
+    SchemaError, naming the columns of numbers, when the source has no rows that could be cut.
+    """
     source = as_source(data)
-    require_categorical(source.variables, purpose, remedy)
-    return source
+    if all(not variable.is_continuous for variable in source.variables):
+        return source
+    cut = source.discretize(AUTO)
+    require_categorical(cut.variables, purpose, remedy)  # a column without a known number is not cut
+    warnings.warn(
+        FishernetWarning(f"{told_of_cuts(source, cut)}; Table.from_frame(data, bins=...) cuts otherwise"), stacklevel=3
+    )
+    return cut
+
+
+def told_of_cuts(before: Source, after: Source) -> str:
+    """Return in words which columns of numbers were cut, and into how many bins each."""
+    numbers = {variable.name for variable in before.variables if variable.is_continuous}
+    cut = [variable for variable in after.variables if variable.name in numbers and not variable.is_continuous]
+    sizes = [f"{variable.name!r} ({variable.cardinality})" for variable in cut]
+    shown = ", ".join(sizes[:MOST_TOLD]) + (f" and {len(sizes) - MOST_TOLD} more" if len(sizes) > MOST_TOLD else "")
+    return f"numbers are cut into bins: {shown}"
 
 
 def is_statistics(data: Any) -> bool:

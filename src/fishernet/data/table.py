@@ -37,7 +37,7 @@ from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described, summarized
 from fishernet.data.digest import rows_digest
-from fishernet.data.encode import encoded
+from fishernet.data.encode import encoded, told_of_bins, with_missing_states
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
@@ -204,11 +204,13 @@ class Table(GivesFrames):
     def from_frame(cls, frame: Any, **keywords: Unpack[FrameKeywords]) -> Self:
         """Make a table of a data frame.
 
-        Numbers are continuous, but for columns of at most 20 distinct ones, all whole. All else is categorical: text,
-        truth values, those few numbers, and what the frame declares to be so (pandas Categorical, polars Enum, Arrow
-        dictionary), which keeps its declared states, in their order, whether they occur or not. The states of any
-        other column are the labels that occur, sorted: numbers by value, text by code point. None, null and NaN are
-        missing cells; an index is left out.
+        Numbers are continuous, but for columns of few distinct ones that come again: at most 20 whole ones, each in two
+        rows on average, or at most 10 others, each in two rows at least. All else is categorical: text, truth values,
+        those few numbers, and what the frame declares to be so (pandas Categorical, polars Enum, Arrow dictionary),
+        which keeps its declared states, in their order, whether they occur or not. The states of any other column are
+        the labels that occur, sorted: numbers by value, text by code point. None, null and NaN are missing cells; an
+        index is left out, and so are identifiers: text that tells rows apart, whole numbers that count the rows, and
+        different ones in a column called ``id`` or alike. `describe` says what was decided, and why.
 
         Parameters
         ----------
@@ -219,10 +221,11 @@ class Table(GivesFrames):
             Columns to leave out.
         categorical, continuous : sequence of str
             Columns that are so whatever they hold; text that is numbers may be continuous.
-        bins : int, or mapping from column to int or to ascending cut points, optional
-            Cut columns of numbers (that are not categorical by declaration) into at most so many bins, closed on the
-            right, which makes them categorical; those with no more distinct numbers than that keep them as states. In
-            a mapping, the key None stands for all other columns.
+        bins : int, "auto", or mapping from column to one of these or to ascending cut points, optional
+            Cut continuous columns, and those that a mapping names, into at most so many bins, closed on the right,
+            which makes them categorical; those with no more distinct numbers than that keep them as states. "auto":
+            into as many as the numbers tell, by description length. In a mapping, the key None stands for all other
+            continuous columns.
         binning : {"quantile", "equal-width"}
             How an int in `bins` is turned into cut points; see `fishernet.data.encoding.bins`.
         schema : sequence of Variable and Continuous, optional
@@ -237,6 +240,10 @@ class Table(GivesFrames):
             ``missing="error"`` does not object).
         weights : str, optional
             The column that says how much each row counts; it is no variable of the table.
+        weight_kind : {"counts", "survey"}, optional
+            "counts": each row stands for so many. "survey": weights are scaled to add up to Kish's effective number of
+            rows, the squared sum over the sum of squares, so that they never say more than the rows. By default whole
+            numbers are counts, and fractions survey weights.
         na_values : sequence of str
             Text that means a missing cell, in columns that are not categorical by declaration.
 
@@ -552,7 +559,7 @@ class Table(GivesFrames):
 
         Parameters
         ----------
-        bins : int, or mapping from column to int or to ascending cut points
+        bins : int, "auto", or mapping from column to one of these or to ascending cut points
             As for `from_frame`. An int is for every continuous column, as is one under the key None for those that a
             mapping does not name. A categorical column whose states are numbers is cut where it is named.
         binning : {"quantile", "equal-width"}
@@ -575,7 +582,30 @@ class Table(GivesFrames):
         pairs = zip(self._variables, self._columns, strict=True)
         cut = [cut_here(variable, column, self._weights, options) for variable, column in pairs]
         columns = [joined(blocks, self._n_rows, np.dtype(variable.dtype)) for variable, blocks in cut]
-        return self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
+        made = self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
+        made._decisions = told_of_bins(self._decisions, made._variables)
+        return made
+
+    def with_missing_states(self) -> Self:
+        """Make missing cells a state ``"missing"`` of their own, in each column that lacks some.
+
+        Raises
+        ------
+        MissingValueError
+            When a number is missing: a continuous column has no states, so cut it into bins first.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"cough": ["yes", None, "no"]})
+        >>> table.with_missing_states().variables[0].states
+        ('no', 'yes', 'missing')
+        """
+        variables = with_missing_states(self._variables, self.missing_counts())
+        columns = [column.astype(v.dtype, copy=False) for v, column in zip(variables, self._columns, strict=True)]
+        made = self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        made._decisions = self._decisions
+        return made
 
     def to_numbers(self, *, seed: Seed = None) -> Self:
         """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.

@@ -191,7 +191,6 @@ class ContingencyTest(IndependenceTest):
 
     def _answer(self, i: int, j: int, given: tuple[int, ...]) -> tuple[float, int, float]:
         [counts] = self._source.statistics([tuple(sorted((i, j, *given)))])
-        counts.require_complete(self._source.variables, "a test of independence")
         n, expected, degrees = cells_of(counts, i, j)
         if not degrees:
             return 0.0, 0, 0.0
@@ -210,7 +209,7 @@ class GSquared(ContingencyTest):
     Parameters
     ----------
     data : Table, data frame, Source, or array of codes
-        Of states, without missing cells.
+        Of states; a test uses the rows in which its variables are known.
     names : sequence of str, optional
         Of the columns of an array; of others, those that are taken.
     bins : int or mapping, optional
@@ -249,7 +248,7 @@ class ChiSquared(ContingencyTest):
     Parameters
     ----------
     data : Table, data frame, Source, or array of codes
-        Of states, without missing cells.
+        Of states; a test uses the rows in which its variables are known.
     names : sequence of str, optional
         Of the columns of an array; of others, those that are taken.
     bins : int or mapping, optional

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from fishernet import _core
 from fishernet.base import check
@@ -194,6 +193,8 @@ class GaussianKernel(BaseKernel):
         x, y = x - centre, y - centre
         of_x, of_y = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
         if max(of_x.max(initial=0.0), of_y.max(initial=0.0)) > MOST_SQUARED * self.bandwidth**2:
+            from scipy.spatial.distance import cdist
+
             found: Matrix = -cdist(x, y, "sqeuclidean")
         else:
             found = x @ y.T

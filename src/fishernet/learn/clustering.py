@@ -19,7 +19,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ from fishernet.base.vocabulary import UnknownName, word
 from fishernet.data import Source, Table
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
-from fishernet.data.variable import require_categorical
+from fishernet.data.source import categorical_source
 from fishernet.graphs import Dag
 from fishernet.infer.prediction import predict_proba
 from fishernet.infer.queries import family_marginals
@@ -315,7 +315,8 @@ def clusters(
 def _checked_rows(table: Any) -> Table:
     """Return data as a table that has clusters."""
     rows = as_data(table, "clusters")
-    require_categorical(rows.variables, "clusters", "read the data with bins=4")
+    if any(variable.is_continuous for variable in rows.variables):
+        rows = cast(Table, categorical_source(rows, purpose="clusters"))
     if not rows.variables:
         raise SchemaError("the table has no columns to tell clusters apart by")
     if not rows.n_rows or not rows.total:

@@ -17,8 +17,7 @@ from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
 from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
-from fishernet.data.source import is_source
-from fishernet.data.variable import require_categorical
+from fishernet.data.source import categorical_source, is_source
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
@@ -408,9 +407,7 @@ def bayesian_network(
     """
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
-    if source.variables and source.variables[0].is_continuous:
-        source = Scatter.of(source)
-        options = {"score": usual_score(source)} | options
+    options = {"score": usual_score(source)} | options
     make = word(conditionals, "conditionals", KINDS)
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
@@ -420,14 +417,14 @@ def bayesian_network(
 
 
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
-    """Return what a network is learned from; raise SchemaError where its columns are of both kinds."""
+    """Return what a network is learned from; columns of numbers beside others are cut into bins."""
     if isinstance(data, np.ndarray):
         return as_scatter(data, names)
     source = as_source(data)
     used = [variable for variable in source.variables if names is None or variable.name in names]
-    if not all(variable.is_continuous for variable in used):
-        require_categorical(used, "what is learned from counts")
-    return source
+    if all(variable.is_continuous for variable in used) or not any(variable.is_continuous for variable in used):
+        return source
+    return categorical_source(source if source.rows is None else source.rows.select([v.name for v in used]))
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

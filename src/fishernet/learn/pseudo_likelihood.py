@@ -31,6 +31,8 @@ from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.blankets import Edge, combined, edges_between, joined
+from fishernet.learn.local_learning import counted
+from fishernet.learn.missing.gaussian_em import expected_numbers
 from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
@@ -130,10 +132,11 @@ def discrete_markov_graph(
     ('either',)
     """
     rule = word(rule, "rule", RULES)
-    source = categorical_source(table)
+    how = named_score(score, **options)
+    source = counted(categorical_source(table), None, how)
     names = column_names(source)
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
-    local = LocalScores(source, named_score(score, **options))
+    local = LocalScores(source, how)
     of_size = log_prior(prior, len(names))
 
     reporter = Reporter(progress, "learning a Markov network")
@@ -301,7 +304,7 @@ def gaussian_graph(
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))
     """
     rule = word(rule, "rule", RULES)
-    scatter = as_scatter(X, names)
+    scatter = as_scatter(expected_numbers(X), names)
     d = len(scatter.names)
     if scatter.n < 3:
         raise SchemaError(f"a graph of Gaussian variables needs at least 3 rows, got {scatter.n}")

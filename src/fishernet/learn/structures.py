@@ -8,17 +8,20 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
-from fishernet.data import Source
+from fishernet.data import Source, as_source
 from fishernet.graphs import Dag
 from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.missing.gaussian_em import expected_numbers
 from fishernet.learn.missing.structural_em import structural_em
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.order import Order
@@ -39,7 +42,7 @@ SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
 def structure(
     table: Any,
     *,
-    score: ScoreName | Score = "bic",
+    score: ScoreName | Score | None = None,
     search: SearchName | Search = "order",
     rules: Rules | None = None,
     max_parents: int | None = None,
@@ -66,10 +69,13 @@ def structure(
     Parameters
     ----------
     table : Table, data frame or Source; for "fractional" also an (n, d) array or a Scatter
-        The data. Cells of a Table or a frame of categorical columns may be missing.
-    score : str or Score
-        What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"
-        (`scores`); of columns of numbers "fractional", the fractional marginal likelihood of a Gaussian network.
+        The data. Cells of a Table or a frame may be missing. Where all columns are numbers, those that lack some teach
+        their expected means and covariances, by EM for jointly normal columns.
+    score : str or Score, optional
+        What is maximized. By default "fractional" where all columns are numbers, and "bic" otherwise, for which columns
+        of numbers beside others are cut into bins (``Table.discretize("auto")``). "bic" (alias "mdl"), "aic", "loglik",
+        "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`); of columns of numbers "fractional", the fractional
+        marginal likelihood of a Gaussian network.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
@@ -143,7 +149,7 @@ def structure(
     Raises
     ------
     MissingValueError
-        When a number is missing, or a source that is no table lacks cells.
+        When a source that is no table lacks cells.
     SchemaError
         When there are no variables, a name is unknown, rules contradict each other, or a required family has more cells
         than may be.
@@ -171,16 +177,20 @@ def structure(
     >>> found.steps[0].kind, found.finished
     ('add', True)
     """
-    how = named_score(score, **options)
+    if score is None and not isinstance(table, np.ndarray):
+        table = as_source(table)
+    how = named_score("fractional" if isinstance(table, np.ndarray) else score or usual_score(table), **options)
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
-    source = how.source(table)
+    source = how.source(expected_numbers(table) if how.takes_numbers else table)
     names = column_names(source)
     if rules is None:
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
+        required = list(required)
+        forbidden = [*forbidden, *_from_sparse_columns(source, required)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
@@ -218,6 +228,24 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
             raise FishernetError(f"search {named!r} takes no {name}; searches that do: {takers}", parameter=name)
     own: dict[str, Any] = {"seed": number} if "seed" in _fields(named) else {}
     return SEARCHES[named](**options, **own)
+
+
+LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
+
+
+def _from_sparse_columns(source: Source, required: Iterable[Edge]) -> list[Edge]:
+    """Return the arcs from columns that are nearly empty, with a warning: by EM they become parents of many others."""
+    if source.rows is None or not source.has_missing:
+        return []
+    missing, n, names = source.rows.missing_counts(), source.rows.n_rows, source.rows.names
+    sparse = [name for name in names if n - missing.get(name, 0) < LEAST_KNOWN * n]
+    if sparse:
+        needed = {parent for parent, _ in required}
+        sparse = [name for name in sparse if name not in needed]
+    if sparse:
+        what = f"{listed(sparse)} {'lacks' if len(sparse) == 1 else 'lack'} over 90 % of the cells"
+        warnings.warn(FishernetWarning(f"{what}, and no arc leads from there to other columns"), stacklevel=4)
+    return [(parent, child) for parent in sparse for child in names if child != parent]
 
 
 def _fields(search: str) -> set[str]:

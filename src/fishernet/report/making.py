@@ -18,7 +18,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
-from fishernet.data.options import Bins
+from fishernet.data.options import AUTO, Bins
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
@@ -29,7 +29,6 @@ from fishernet.report.findings import Findings, Material
 from fishernet.report.network import PageNetwork
 from fishernet.report.page import data_block, whole_page
 
-USUAL_BINS = 4
 FRAME_HEIGHT = 620  # pixels of the frame in a notebook
 BESIDE = 1150.0  # pixels of a drawing that stands beside the distributions
 MOST_IN_NOTEBOOK = 100  # variables
@@ -110,9 +109,9 @@ def report(
         A variable to predict.
     title : str
         Of the page.
-    bins : int, or mapping from column to int or to cut points; optional
-        How continuous columns are cut where no model is given: by default into 4 bins if some columns are categorical,
-        and not at all otherwise.
+    bins : int, "auto", or mapping from column to one of these or to cut points; optional
+        How continuous columns are cut where no model is given: by default "auto" if some columns are categorical, and
+        not at all otherwise.
     seed : int
         Of samples, folds and permutations: the same seed gives the same page.
     progress : callable or True, optional
@@ -151,7 +150,7 @@ def report(
         check_writable(check.path(path))
     original, material, cut = _material(table, model, bins, seed, progress)
     found.check_target(material.table.names, target)
-    other = None if compare_with is None else _other(compare_with, original, material)
+    other = None if compare_with is None else _other(compare_with, material)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
     network = PageNetwork.of(material.model)
     html = page_of(findings, network, title or "Report")
@@ -181,7 +180,7 @@ def _material(
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
     numbers = tuple(v.name for v in original.variables if v.is_continuous)
     cut = numbers if bins is not None or len(numbers) < len(original.variables) else ()
-    rows = original.discretize(USUAL_BINS if bins is None else bins) if cut else original
+    rows = original.discretize(AUTO if bins is None else bins) if cut else original
     net = bayesian_network(rows, seed=seed, progress=progress)
     return original, Material(rows, net, True, seed), cut
 
@@ -205,18 +204,12 @@ def _fitted(model: Any, table: Table) -> Any:
     return model
 
 
-def _other(data: Any, original: Table, material: Material) -> Table:
-    """Return the later table, with the columns of the first; its numbers are cut as those of the first."""
+def _other(data: Any, material: Material) -> Table:
+    """Return the later table, whose numbers are cut as those of the first; with a model, its columns."""
     later = as_data(data, "report")
     if not material.learned:
         return later.conform(material.table.variables)
-    lacking = [v.name for v in original.variables if v.name not in later.names]
-    if lacking:
-        raise SchemaError(
-            f"compare_with must have the columns of the table; missing {several(len(lacking), 'column')}: "
-            f"{', '.join(lacking[:8])}"
-        )
-    return later.select(original.names)
+    return later
 
 
 # ----------------------------------------------------------------------------------------------------------- the page

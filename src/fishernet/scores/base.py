@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,9 @@ class Score(ABC):
     def core_term(self, total: float) -> CoreTerm | None:  # noqa: ARG002
         """Return the score as the core knows it, for rows of so much weight; None when it does not."""
         return None
+
+    takes_numbers: ClassVar[bool] = False
+    """Whether it is for columns of numbers."""
 
     def source(self, data: Any) -> Source:
         """Return data as a source of what the score is for; raise SchemaError when they are of another kind."""

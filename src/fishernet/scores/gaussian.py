@@ -16,7 +16,7 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,9 @@ class Fractional(Score):
     def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Return f of the scatter of the parents."""
         return self.joint(statistic)
+
+    takes_numbers: ClassVar[bool] = True
+    """Whether it is for columns of numbers."""
 
     def source(self, data: Any) -> Source:
         """Return the scatter of data of numbers."""

@@ -207,10 +207,10 @@ def _automatic(ask: Sum, name: str, least: float, total: float) -> list[float]:
     last = ask(partial(ranks.largest_of, name=name)).value
     ends = np.array([*ranks.quantile_cuts(ask, name, CANDIDATES), last])
     counts = np.diff(ask(partial(ranks.rows_below, name=name, borders=ends)), prepend=0)
-    return description_length_cuts(least, ends, counts * (total / counts.sum()))
+    return description_length_cuts(least, ends, counts * (total / counts.sum()), MOST_AUTO)
 
 
-def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: int = MOST_AUTO) -> list[float]:
+def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: int) -> list[float]:
     """Return where the histogram of least description length is cut (Kontkanen and Myllymäki, 2007, Eq. 8 and 22).
 
     Parameters

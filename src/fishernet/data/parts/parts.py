@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, Self, TypeVar
 
@@ -19,14 +19,19 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
+from fishernet.base.vocabulary import BinningName
 from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described
+from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
+from fishernet.data.encoding.cells import joined
 from fishernet.data.matching import is_table
+from fishernet.data.options import Bins, Options
 from fishernet.data.parts.places import Places
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
 from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of
+from fishernet.data.statistics.ranks import Place
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
@@ -209,6 +214,13 @@ class Parts(Source):
         facts = list(self._places.each(held, facts_of))
         return self.adopt(self._places, held, self._variables, facts, self._decisions)
 
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
+        """Cut columns of numbers into bins where they are; see `Table.discretize`, of which it has the same points."""
+        options = Options.checked(bins=bins, binning=binning)
+        options.choose(self.names)
+        variables, held = cut_held(self._places, self._held, self._variables, options)
+        return self.adopt(self._places, held, variables, list(self._places.each(held, facts_of)), self._decisions)
+
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, given by ascending positions, in that order.
 
@@ -276,6 +288,36 @@ def weighed_in(table: Table, unit: float) -> Table:
         return table
     weights = in_units(table.weights, unit)[0] * unit
     return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+def cut_held(
+    places: Places, held: Sequence[Any], variables: Sequence[Column], options: Options
+) -> tuple[list[Column], Sequence[Any]]:
+    """Return variables with their numbers cut at points found from the tables of all parts, and handles of these."""
+    asked = tuple([variable.name for variable in variables if is_cut(variable, options)])
+    if not asked:
+        return list(variables), held
+    facts = list(places.each(held, facts_of))
+    unit, total = common_unit(facts) or None, math.fsum(one.weight for one in facts)
+    numbers = places.each_own(held, [partial(_numbers_of, names=asked, unit=unit, total=total)] * len(held))
+    ask = partial(places.sum, numbers)
+    found = [bins_found(ask, v, options, total) if v.name in asked else v for v in variables]
+    return found, places.each_own(held, [partial(_in_bins, variables=tuple(found))] * len(held))
+
+
+def _numbers_of(table: Table, names: Sequence[str], unit: float | None, total: float) -> dict[str, Place]:
+    """Return the numbers of some columns of a part, as cuts are found from them."""
+    weights = table.weights if total else None
+    of = {variable.name: (variable, column) for variable, column in zip(table.variables, table.codes, strict=True)}
+    return {name: place_of(*of[name], weights, unit, anyway=True) for name in names}
+
+
+def _in_bins(table: Table, variables: Sequence[Column]) -> Table:
+    columns = [
+        column if have == want or want.is_continuous else joined(in_bins(have, column, want), len(column), want.dtype)
+        for have, want, column in zip(table.variables, variables, table.codes, strict=True)
+    ]
+    return Table.adopt(variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
 @dataclass(frozen=True)

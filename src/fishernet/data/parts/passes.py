@@ -6,24 +6,20 @@ encodes its own rows. The points at which numbers are cut are found from all pla
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fishernet.data.arrow import frame_columns
 from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decided, Decision
 from fishernet.data.encode import Kept, decided_by, encode, summary_of_part, told_of_bins, with_missing_states
-from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
-from fishernet.data.encoding.cells import Columns, joined
+from fishernet.data.encoding.bins import is_cut
+from fishernet.data.encoding.cells import Columns
 from fishernet.data.options import Options
-from fishernet.data.parts.parts import common_unit, facts_of
+from fishernet.data.parts.parts import cut_held
 from fishernet.data.parts.places import Places
-from fishernet.data.statistics.ranks import Place
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
@@ -55,19 +51,11 @@ def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> Enc
 
 
 def _cut(places: Places, held: Sequence[Any], decided: Decided, options: Options) -> EncodedParts:
-    """Return the tables of parts with their numbers cut into bins, at points that are found from all parts."""
-    facts = list(places.each(held, facts_of))
-    unit, total = common_unit(facts) or None, math.fsum(one.weight for one in facts)
-    asked = tuple([variable.name for variable in decided.variables if is_cut(variable, options)])
-    numbers = places.each_own(held, [partial(_numbers_of, names=asked, unit=unit, total=total)] * len(held))
-    ask = partial(places.sum, numbers)
-    variables = [
-        bins_found(ask, variable, options, total) if variable.name in asked else variable
-        for variable in decided.variables
-    ]
+    """Return the tables of parts with their numbers cut into bins, and states for missing cells where asked for."""
+    variables, cut = cut_held(places, held, decided.variables, options)
     if options.missing == "state":
         variables = with_missing_states(variables, decided.missing)
-    cut = places.each_own(held, [partial(_in_bins, variables=tuple(variables))] * len(held))
+        cut = places.each_own(cut, [partial(_with_states, variables=tuple(variables))] * len(cut))
     return EncodedParts(cut, variables, told_of_bins(decided.decisions, variables))
 
 
@@ -93,20 +81,6 @@ def _part(part: Any, options: Options, decided: Decided | None) -> Table:
     return Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
 
 
-def _numbers_of(table: Table, names: Sequence[str], unit: float | None, total: float) -> dict[str, Place]:
-    """Return the numbers of some columns of a part, as cuts are found from them."""
-    weights = table.weights if total else None
-    of = {variable.name: (variable, column) for variable, column in zip(table.variables, table.codes, strict=True)}
-    return {name: place_of(*of[name], weights, unit, anyway=True) for name in names}
-
-
-def _in_bins(table: Table, variables: Sequence[Column]) -> Table:
-    columns = []
-    for have, want, column in zip(table.variables, variables, table.codes, strict=True):
-        if want.is_continuous or have == want:
-            columns.append(column)
-        elif have.is_continuous or (want.cuts is not None and have.cuts is None):
-            columns.append(joined(in_bins(have, column, want), table.n_rows, np.dtype(want.dtype)))
-        else:  # missing cells have become its last state, whose code they have already
-            columns.append(column.astype(want.dtype))
+def _with_states(table: Table, variables: Sequence[Column]) -> Table:
+    columns = [column.astype(v.dtype, copy=False) for v, column in zip(variables, table.codes, strict=True)]
     return Table.adopt(variables, columns, weights=table.weights, n_rows=table.n_rows)

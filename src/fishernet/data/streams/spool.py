@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -133,7 +133,7 @@ class Rereadable:
 
 
 def _kind(column: SourceColumn) -> tuple[str, Any]:
-    form = str(column.column.type) if isinstance(column, NumberCells) else "labels"
+    form = str(cast(NumberCells, column).column.type) if column.holds_numbers else "labels"
     return column.name, (form, column.declared)
 
 
@@ -152,7 +152,7 @@ def _refuse_others(batch: Batch, here: list[tuple[str, Any]], kinds: list[tuple[
 
 def _bytes_of(columns: Columns) -> int:
     """Return about how many bytes the cells of a batch take."""
-    numbers = sum(int(column.column.nbytes) for column in columns.cells if isinstance(column, NumberCells))
-    labels = [column for column in columns.cells if not isinstance(column, NumberCells)]
+    numbers = sum(int(cast(NumberCells, column).column.nbytes) for column in columns.cells if column.holds_numbers)
+    labels = [column.coded for column in columns.cells if not column.holds_numbers]
     indices = sum(block.indices.nbytes for column in labels for block in column.blocks)
     return numbers + indices + 64 * sum(len(column.labels) for column in labels)

@@ -20,6 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, UnknownName
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
+from fishernet.data.encode import told_of_bins
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.recode import recode
 from fishernet.data.options import Bins, Options
@@ -181,7 +182,9 @@ class Stream(Table):
         options.choose(self.names)
         pairs = zip(self._variables, self._columns, strict=True)
         cut = (cut_here(variable, column, self._weights, options) for variable, column in pairs)
-        return self._written(cut, self._own_weights(), self._n_rows)
+        made = self._written(cut, self._own_weights(), self._n_rows)
+        made._decisions = told_of_bins(self._decisions, made._variables)
+        return made
 
     @property
     def on_disk(self) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import are
 from fishernet.base.progress import Watch
 from fishernet.data import Scatter, Table
+from fishernet.data.matching import is_frame, is_table
 from fishernet.learn.em import Effort, EmResult, fit
 
 Numbers = npt.NDArray[np.float64]
@@ -144,3 +145,34 @@ class GaussianSteps(Generic[Model]):
     def log_prior(self, model: Model) -> float:  # noqa: ARG002
         """Return 0: there is no prior."""
         return 0.0
+
+
+@dataclass(frozen=True)
+class _AnyNormal:
+    """A normal distribution of any covariance."""
+
+    mean: Numbers
+    covariance: Numbers
+
+
+def _any_normal(scatter: Scatter) -> _AnyNormal:
+    """Return the normal distribution of a scatter; correlations shrink where columns are many for the rows."""
+    covariance = scatter.S / scatter.n
+    spread = np.diagonal(covariance)
+    spread = np.where(spread > 0, spread, 1.0)
+    share = max(LEAST_SHRUNK, len(spread) / (len(spread) + scatter.n))
+    return _AnyNormal(scatter.mean, (1 - share) * covariance + share * np.diag(spread))
+
+
+LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
+
+
+def expected_numbers(data: Any) -> Any:
+    """Return the expected scatter of a table of numbers some of which are missing; other data as they are."""
+    if isinstance(data, np.ndarray) or not (is_table(data) or is_frame(data)):
+        return data
+    rows = Table.from_frame(data) if is_frame(data) else data
+    if not rows.has_missing or not rows.variables or not all(v.is_continuous for v in rows.variables):
+        return rows
+    found = gaussian_em(rows, _any_normal, Effort(restarts=0, max_steps=100, tolerance=1e-6))
+    return GaussianSteps.of(rows, _any_normal).expected(found.model)[1]
