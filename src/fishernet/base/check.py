@@ -7,6 +7,7 @@ the command line makes its option.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -151,6 +152,11 @@ def path(value: object, name: str = "path") -> Path:
         raise SchemaError(f"{name} must be a path, as a str, not {a(type(value).__name__)}", parameter=name) from None
     if "\0" in found:
         raise SchemaError(f"{name} must be a path, and {shown(found)} has a zero byte", parameter=name)
+    try:
+        os.lstat(found)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise SchemaError(f"{name} {shown(found)} is too long for a file's name", parameter=name) from None
     return Path(found)
 
 

@@ -23,6 +23,7 @@ from fishernet.data.column_summary import TableSummary, summarized
 from fishernet.data.decide import WAYS, Decided, Decision, decide_all, decide_complete, with_missing_state
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Cells, Columns, SourceColumn, joined
+from fishernet.data.encoding.dates import Unit
 from fishernet.data.encoding.labels import plain_number, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
@@ -59,7 +60,7 @@ def encoded(source: Columns, options: Options) -> Encoded:
 # ------------------------------------------------------------------------------------------------- the first pass
 
 
-Kept = dict[str, str | None]  # the names of the columns that stay, with the units of dates
+Kept = dict[str, Unit | None]  # the names of the columns that stay, with the units of dates
 
 
 def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options) -> Decided:
@@ -82,7 +83,7 @@ def summary_of_part(source: Columns, options: Options, kept: Kept | None = None)
     return summarized([column.kept(rows) for column in cells], weights, int(np.count_nonzero(rows)), options)
 
 
-def _dated(column: SourceColumn, unit: Any) -> SourceColumn:
+def _dated(column: SourceColumn, unit: Unit | None) -> SourceColumn:
     return column if unit is None else column.as_dates().in_unit(unit)
 
 

@@ -53,6 +53,7 @@ STRUCTURES = ("naive-bayes", "tree")
 
 NAME = "cluster"
 LEAST_GAIN = 1e-6  # of a round, in nats a known cell
+MOST_STARTED = 10_000  # rows on which random starts are compared
 SMALL = 0.1
 ROUGH = 1e-4  # the tolerance of the restarts, of which only the best is fitted further
 ROUNDED = 9  # digits by which shares are compared: rounding must not number clusters
@@ -360,8 +361,13 @@ class _Mixture:
         independent = Dag([*names, self.name], [*[(len(names),)] * len(names), ()])
         rough = {**self.fitting, "tolerance": max(ROUGH, self.fitting["tolerance"])}
         restarts, stream = self.restarts if k > 1 else 1, np.random.default_rng([self.seed, k])
+        rows = self.rows
+        if rows.n_rows > MOST_STARTED:  # random starts are compared on some rows, the best goes on with all
+            drawn = np.random.default_rng([self.seed, MOST_STARTED]).permutation(rows.n_rows)[:MOST_STARTED]
+            rows = rows[np.sort(drawn)]
+            rough["smoothing"] = max(rough["smoothing"], SMALL)
         start = em_fit(
-            independent, self.rows, hidden=hidden, restarts=restarts, seed=stream, progress=progress, **rough
+            independent, rows, hidden=hidden, restarts=restarts, seed=stream, progress=progress, **rough
         ).model
         found = em_fit(independent, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
         return self._with_tree(found, hidden, progress) if self.structure == "tree" else found

@@ -42,8 +42,8 @@ Counts = npt.NDArray[np.int64]
 
 MOST_SORTED = 2**22  # numbers of one place that are sorted; of more a block is looked at at a time
 CANDIDATES = 64  # pieces of equally many rows, between which automatic cuts lie
-LEAST_AUTO, MOST_AUTO = 3, 8
-ROWS_A_BIN = 30  # at least, of automatic bins
+LEAST_AUTO, MOST_AUTO = 5, 6
+ROWS_A_BIN = 20  # at least, of automatic bins
 
 
 def is_cut(variable: Column, options: Options) -> bool:

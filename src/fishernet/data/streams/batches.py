@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.io import naming_unreadable
 from fishernet.base.machine import is_out_of_memory, without_memory
@@ -160,10 +161,10 @@ def batches_of(source: Any, options: Options, wanted: Expression | None) -> Batc
 def paths_of(source: Any) -> tuple[list[Path], Path | None] | None:
     """Return the files that a source names, and the folder that it is; None of a source that is no path, nor many."""
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
+        path = check.path(source, "source")
         return found_files(path), path if path.is_dir() else None
     if isinstance(source, Sequence) and source and all(isinstance(one, str | os.PathLike) for one in source):
-        return [path for one in source for path in found_files(Path(one))], None
+        return [path for one in source for path in found_files(check.path(one, "source"))], None
     return None
 
 
@@ -287,10 +288,13 @@ def _schema(path: Path, kind: str) -> pa.Schema:
 
     try:
         if kind == "parquet":
-            return pq.read_schema(path)
-        with pa.memory_map(str(path)) as file:
-            return pa.ipc.open_file(file).schema
-    except (pa.ArrowException, OSError) as error:
+            schema = pq.read_schema(path)
+        else:
+            with pa.memory_map(str(path)) as file:
+                schema = pa.ipc.open_file(file).schema
+        len(schema.names)  # damaged ones cannot be told
+        return schema
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         what = "Parquet" if kind == "parquet" else "Arrow"
         why = str(error).partition("\n")[0]
         raise FileFormatError(path, f"is no {what} file, or a broken one ({why})") from None
