@@ -175,9 +175,11 @@ def test_a_seed_repeats_it_in_another_process(before: Path, after: Path) -> None
 
 def test_what_is_refused(before: Path, after: Path, tmp_path: Path) -> None:
     other = written(tmp_path / "other.csv", "asia,x\nyes,u\nno,v\n")
-    wrong = refused("compare", before, other)
-    assert wrong.startswith("compare needs two tables of the same columns: 'tub', 'smoke', 'lung', 'bronc', 'either',")
-    assert wrong.endswith("only in the first; 'x' only in the second; select the ones that both have")
+    told = good("compare", before, other, "--permutations", 9).err
+    assert "compare answers without some columns: 'tub' is only in the first table" in told
+    assert "'x' is only in the second table" in told
+    nothing = written(tmp_path / "nothing.csv", "u\nyes\nno\n")
+    assert "none is fit for it" in refused("compare", before, nothing)
     assert "there is no row" in refused("compare", written(tmp_path / "empty.csv", "asia,tub\n"), before)
     assert "no such file" in refused("compare", before, tmp_path / "absent.csv")
     weights = written(tmp_path / "weights.csv", "a,w\nx,0.5\ny,2\n")

@@ -250,9 +250,12 @@ def test_numbers_are_cut_into_bins(tmp_path: Path) -> None:
         (["x=4"], {"bins": {"x": 4}}),
         (["3", "--binning", "equal-width"], {"bins": 3, "binning": "equal-width"}),
     ):
-        facts = facts_of("learn", path, "--bins", *words, "-o", tmp_path / "m.json")
+        facts = facts_of("learn", path, "--bins", *words, "--continuous", "x", "-o", tmp_path / "m.json")
         assert len(facts["arcs"]) == 1
-        assert fn.load(tmp_path / "m.json").variables == fn.read_table(path, **options).variables
+        assert fn.load(tmp_path / "m.json").variables == fn.read_table(path, continuous=["x"], **options).variables
+    facts_of("learn", path, "--continuous", "x", "-o", tmp_path / "m.json")
+    auto = fn.read_table(path, bins="auto", continuous=["x"]).variables[0]
+    assert fn.load(tmp_path / "m.json").variables[0].cuts == auto.cuts
 
 
 def test_missing_cells_are_dropped_or_made_a_state(csv: Path) -> None:
@@ -417,14 +420,16 @@ def test_some_columns_can_be_chosen(numbers: Path, csv: Path) -> None:
     assert facts_of("learn", csv, "--columns", "cough,smoke")["variables"] == ["smoke", "cough"]
 
 
-def test_rows_with_missing_numbers_are_refused_or_left_out(numbers: Path) -> None:
+def test_rows_with_missing_numbers_teach_what_they_hold(numbers: Path) -> None:
     frame = chain()
     frame.loc[[4, 7], "b"] = np.nan
     frame.to_csv(numbers, index=False)
-    assert refused("learn", numbers, "--model", "gaussian") == (
+    assert refused("learn", numbers, "--model", "gaussian", "--missing", "error") == (
         "--model gaussian needs a table without missing cells; missing in 'b' (2); type --missing drop to leave out "
         "these rows when the table is read"
     )
+    assert facts_of("learn", numbers, "--model", "gaussian")["rows"] == 300
+    assert facts_of("learn", numbers)["score"] == "fractional"
     assert facts_of("learn", numbers, "--model", "gaussian", "--missing", "drop")["rows"] == 298
 
 

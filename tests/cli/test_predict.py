@@ -112,7 +112,7 @@ def test_predictions_go_to_files_of_tables(new: Path, model: Path, name: str) ->
     words = ["predict", model, new, "--target", "cough"]
     path = new.with_name(name)
     assert good(*words, "-o", path).out == ""
-    table = fn.read_table(path, continuous=["P(yes)"])
+    table = fn.read_table(path, continuous=["P(no)", "P(yes)"], categorical=["id"])
     assert table.names == ("id", "smoke", "cough", "age", "dose", "predicted", "P(no)", "P(yes)")
     assert table["P(yes)"].tolist() == [row[1] for row in facts_of(*words)["probabilities"]]
     assert table["predicted"].tolist() == facts_of(*words)["predicted"]

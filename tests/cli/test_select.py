@@ -162,7 +162,7 @@ def test_rows_that_were_left_out_count_in_positions(asia: Path, rows: Path, kind
     gaps = {0: "", 1: "?", 57: "no,NA", 58: "nonsense,"}  # an unknown label in a row that is left out is no matter
     lines = with_gaps(rows, gaps)
     words = ("select", asia, rows, "-k", 196, "--by", kind)
-    assert "missing cells" in refused(*words)
+    assert "missing cells" in refused(*words, "--missing", "error")
     facts = facts_of(*words, "--missing", "drop")
     assert facts["rows"] == 196
     assert sorted(facts["indices"]) == sorted(set(range(200)) - set(gaps))

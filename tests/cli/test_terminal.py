@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.progress import Interrupted
 from fishernet.base.remedies import Remedy
+from fishernet.cli.impute import impute
 from fishernet.cli.learn import learn
 from fishernet.cli.main import fishernet
 from fishernet.cli.select import select
@@ -271,7 +272,7 @@ def test_a_message_of_no_option_stays_as_it_is() -> None:
 
 def test_choices_are_named() -> None:
     cells, k = fn.FishernetError("cells", parameter="missing"), fn.FishernetError("k", parameter="k")
-    assert with_option(cells, learn) == "cells (option --missing: error, drop, state, em, node-average)"
+    assert with_option(cells, learn) == "cells (option --missing: keep, drop, state, error, em, node-average)"
     assert with_option(k, select) == "k (option -k)"
 
 
@@ -287,10 +288,9 @@ def test_remedies_are_keywords_in_python_and_options_on_the_command_line() -> No
         "wrong; pass missing='keep' to sum them out, missing='drop' to leave out rows, "
         "categorical=['a b', 'c,d'] to keep them, or thousands='.' with decimal=',' to read them"
     )
-    assert with_option(error, learn) == (
-        "wrong; type --missing drop to leave out rows, --categorical 'a b,\"c,d\"' to keep them, "
-        "or --thousands . --decimal , to read them"
-    ), "learn has no --missing keep"
+    assert with_option(error, impute) == ("wrong; type --thousands . --decimal , to read them"), (
+        "impute has no --missing"
+    )
     assert with_option(error, select).startswith("wrong; type --missing keep to sum them out, --missing drop")
     assert with_option(error, click.Command("none")) == "wrong"
     assert pickle.loads(pickle.dumps(error)).remedies == error.remedies

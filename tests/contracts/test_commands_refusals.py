@@ -53,11 +53,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --bins nope=3", "as bins asks"),
     ("learn TABLE --weights nope", "as weights asks"),
     ("learn TABLE --weights age", "weight must be a number"),
-    ("learn GAPS", "'smoke' (10)"),
-    (
-        "learn GAPS",
-        "; type --missing em to learn from the known cells, --missing drop to leave out their rows, or --missing state",
-    ),
+    ("learn GAPS --missing error", "'smoke' (10)"),
+    ("learn GAPS --missing error", "; type --missing keep to sum them out, --missing drop to leave out their rows, or"),
     ("learn GAPS --missing em --smoothing snml", "'snml' is for complete counts"),
     ("learn GAPS --missing node-average --score bdeu", "is a score of its own; other scores go with missing='em'"),
     ("learn GAPS --missing node-average --search exact", "with missing cells it takes missing='em'"),
@@ -65,7 +62,6 @@ REFUSED = [  # a word in capitals stands for a file
         "learn GAPS --missing em --columns smoke,cough --exclude cough --score fractional",
         "--missing em is for a Bayesi",
     ),
-    ("learn MANY", "'x' is continuous: cut it into bins to get states"),
     ("learn ABSENT -o model.txt", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
     ("learn ABSENT -o .", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
     ("learn ABSENT --plot graph.jpg", "ending in .png, .svg, .pdf"),
@@ -99,7 +95,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --model tan --target age --max-cells 9", "--max-cells is for a Bayesian network (--model bn)"),
     ("learn TABLE --model naive-bayes --target age --require age,cough", "--require is for a Bayesian network"),
     ("learn TABLE --model tan --target age --max-inputs 2", "--max-inputs is for a dependency network"),
-    ("learn GAPS --model tan --target age", "'smoke' (10)"),
     # learn, a dependency network
     ("learn TABLE --model dn --score nope", "'bic'"),
     ("learn TABLE --model dn --search nope", "'greedy', 'tabu'"),
@@ -124,7 +119,6 @@ REFUSED = [  # a word in capitals stands for a file
         "--missing em is for a Bayesian network (--model bn); it does not go with a",
     ),
     ("learn GAPS --model markov --missing node-average", "--missing node-average is for a Bayesian network"),
-    ("learn GAPS --model dn", "; type --missing em to learn from the known cells"),
     # learn, from numbers
     ("learn NUMBERS --model gaussian --rule maybe", "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),
     ("learn NUMBERS --model gaussian --bins 4", "--bins makes states of numbers"),
@@ -189,13 +183,11 @@ REFUSED = [  # a word in capitals stands for a file
             *("--max-cells 9", "--require age,cough", "--forbid age,cough", "--tiers age;cough", "--bins 3"),
         )
     ),
-    ("score MODEL GAPS", "'smoke' (10)"),
+    ("score MODEL GAPS --missing error", "'smoke' (10)"),
     ("score MODEL GAPS --missing em", "--missing em is a way to learn, and goes with --folds; a model takes keep"),
     ("score MODEL GAPS --missing keep --score bic", "a score needs a table without missing cells"),
-    ("score DN GAPS --missing keep", "without missing cells; missing in 'smoke' (10)"),
-    ("score GAPS --folds 2 --missing keep", "--missing em or node-average says how missing cells are learned from"),
     ("score GAPS --folds 2 --missing node-average --score aic", "other scores go with missing='em'"),
-    ("score NET NUMBER-GAP --missing keep", "--missing keep is for tables of states"),
+    ("score NET NUMBER-GAP --missing state", "--missing state is for tables of states"),
     ("score NET NUMBERS --terms", "--terms needs a Bayesian network, which has a conditional per variable"),
     ("score NET NUMBERS --score bic", "--score bic is for models of states"),
     ("score NET NUMBER-GAP", "missing in 'b' (1)"),
@@ -237,7 +229,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("predict GRAPH TABLE --target a", "this is an undirected graph"),
     ("predict MIXTURE TABLE --target a", "this is a mixture of normal distributions"),
     ("predict NET NUMBERS --target d", "'d'"),
-    ("predict NET NUMBERS --target a --missing keep", "--missing keep needs categorical variables"),
     ("predict NET1 NUMBERS --target a", "'a' is the only variable of the model"),
     # impute
     ("impute MODEL TABLE --seed 1", "--seed is for --how draw"),
@@ -312,7 +303,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
-    ("select NET NUMBERS -k 2 --missing keep", "--missing keep needs categorical variables"),
+    ("select NET NUMBER-GAP -k 2", "a Gaussian network needs a table without missing cells"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
     (
@@ -326,7 +317,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar ASIA ROWS --row 0 -n 0", "n must be an integer of at least 1, got 0 (option -n)"),
     ("similar ASIA ROWS --row 0 --top 0", "top must be an integer of at least 1, got 0 (option --top)"),
     ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
-    ("similar NET NUMBERS --row 0 --missing keep", "--missing keep needs categorical variables"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
     # compare
@@ -367,7 +357,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("cluster TABLE --restarts 0", "restarts must be"),
     ("cluster TABLE --top 0", "top must be"),
     ("cluster TABLE --seed -1", "seed must not"),
-    ("cluster NUMBERS", "bins=4"),
     ("cluster TABLE --weights nope", "'nope'"),
     ("cluster TABLE -o out.json", "by the path's ending"),
 ]

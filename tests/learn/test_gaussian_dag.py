@@ -106,3 +106,13 @@ def test_structure_and_parameters_in_one() -> None:
         assert fn.learn.bayesian_network(data, search="exact") == found  # the score for numbers is the default
     with pytest.raises(fn.FishernetError, match="take score='fractional'"):
         fn.learn.bayesian_network(X, score="bic")
+
+
+def test_columns_of_dates_are_numbers_of_a_gaussian_network() -> None:
+    rng = np.random.default_rng(1)
+    days = np.datetime64("2021-01-01") + np.arange(200)
+    x = np.arange(200) / 50 + rng.normal(size=200)
+    table = fn.Table.from_frame({"day": days, "x": x, "y": x + rng.normal(size=200)})
+    net = fn.learn.bayesian_network(table)
+    assert net.variables == table.variables
+    assert np.isfinite(net.log_prob(table)).all()

@@ -114,9 +114,9 @@ def test_more_dependences_predict_letters_better() -> None:
     table = fn.datasets.load("letter")
     codes = np.stack([c.astype(int) for c in table.codes[:-1]], axis=1)
     y = table.column(table.names[-1])
-    train = np.arange(len(y)) % 2 == 0
+    train, bins = np.arange(len(y)) % 2 == 0, {f"x{i}": 5 for i in range(16)}
     scores = [
-        BayesianNetworkClassifier(structure).fit(codes[train], y[train]).score(codes[~train], y[~train])
+        BayesianNetworkClassifier(structure, bins=bins).fit(codes[train], y[train]).score(codes[~train], y[~train])
         for structure in ("nb", "tan", "kdb")
     ]
     assert 0.6 < scores[0] < scores[1] < scores[2]

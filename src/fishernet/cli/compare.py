@@ -92,14 +92,12 @@ def compare(
         progress("reading the tables", 0, None)
         network = None if model is None else read_bayesian(model, "compare", "compare by")
         first, second = (_read(path, reading, network, progress) for path in (before, after))
-        lacking = "keep" if first.has_missing or second.has_missing else "error"
         if network is None:
             first, second = joined(first, second, reading.bins, "compare", (str(before), str(after)))
             if reading.missing == "state":
                 first, second = _with_states(first, second)
-                lacking = "error"
         first, second = repeated(first, "compare"), repeated(second, "compare")
-        kernel = None if network is None else row_kernel(network, missing=lacking, seed=0)
+        kernel = None if network is None else row_kernel(network, second if second.has_missing else first, seed=0)
         how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
         change = explain_change(first, second, network, level=level, **how)
@@ -119,7 +117,7 @@ def _with_states(first: Table, second: Table) -> tuple[Table, Table]:
 
 
 def _read(path: Path, reading: Reading, network: Any, progress: Call) -> Table:
-    """Read one of the tables; its numbers are cut where those of the first are."""
+    """Read one of the tables; its numbers are cut with those of the other."""
     if network is None:
         if reading.binning != QUANTILE:
             raise FishernetError(

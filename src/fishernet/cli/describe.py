@@ -46,10 +46,9 @@ def describe(table: Path, **options: Any) -> Answer:
         reading = Reading.out_of(options)
         rows = reading.read(table, progress)
         found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
-        plan = []
-        if not opening().scheduler:
-            states = reading.in_states(rows)
-            plan = plan_lines(rows, states, way_with_missing(states, None))
+        states = reading.in_states(rows)
+        lacking = {} if reading.missing == "state" else found.missing()
+        plan = plan_lines(rows, states, lacking, way_with_missing(states, None))
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
     lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
     if holes is None:  # it looks at all columns in the rows that lack one

@@ -32,7 +32,7 @@ from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES
 from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
-from fishernet.scores import SCORES
+from fishernet.scores import SCORES, Score, named_score
 
 
 class Kind(click.Choice):  # type: ignore[type-arg]
@@ -179,6 +179,8 @@ def learn(
     given = taken({**options, "missing": reading.way})
     learner = learner_of(kind, given, seed)  # refuses what does not go together before anything is read
     _check_cluster(learner, given)
+    if output is not None:
+        check_model_output(output, learner.endings)
     if plot is not None:
         check_picture_path(plot)
         check_folder(plot)
@@ -190,9 +192,11 @@ def learn(
             rows = refuse_empty(table, _read(reading, table, learner, progress))
             if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
                 learner = learner_of(kind, {**given, "score": FRACTIONAL}, seed)
-            if output is not None:
-                check_model_output(output, learner.endings)
-            decided, way = rows.describe(), way_with_missing(rows, reading.way)
+                if output is not None:
+                    check_model_output(output, learner.endings)
+            decided, way = rows.describe(), way_with_missing(rows, reading.way, _scored_by(given))
+            if way is not None and "missing" in learner.takes:
+                learner = learner_of(kind, {**given, "missing": way}, seed)
             training, held_out = _divided(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
@@ -216,7 +220,7 @@ def learn(
         "variables": list(rows.names),
         "columns": decided.by_kind(),
         "missing_cells": decided.missing(),
-        "plan": plan_lines(rows, rows, way),
+        "plan": plan_lines(rows, rows, decided.missing(), way),
         **said,
         "seconds": watch.seconds,
         "seed": seed,
@@ -225,6 +229,11 @@ def learn(
     }
     words = list(learner.text({**facts, "comparable": same_bins(rows.variables)}))
     Answer(facts, words).write(None, as_json)
+
+
+def _scored_by(given: dict[str, Any]) -> Score | None:
+    """Return the score that is maximized; None where none was asked for."""
+    return named_score(given["score"]) if "score" in given else None
 
 
 def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Table:

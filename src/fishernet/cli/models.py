@@ -13,7 +13,7 @@ from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import a, cut, listed
 from fishernet.base.random import Seed
 from fishernet.cli.terminal import check_folder, ending
-from fishernet.data import Column
+from fishernet.data import Column, Table
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Graph
@@ -118,16 +118,13 @@ def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
     return network
 
 
-def row_kernel(network: Any, *, missing: str = "error", seed: Seed = None) -> FisherKernel | HiddenVariableKernel:
-    """Return the Fisher kernel of a network; where missing cells are kept, averaged over what they may be."""
-    refuse_kept_numbers(network, missing)
-    return HiddenVariableKernel(network, seed=seed) if missing == "keep" else FisherKernel(network, seed=seed)
-
-
-def refuse_kept_numbers(network: Any, missing: str) -> None:
-    """Raise SchemaError when missing cells of a network of numbers are to be anything but refused or left out."""
-    if is_gaussian(network) and missing not in ("error", "drop"):
-        raise SchemaError(f"--missing {missing} needs categorical variables; use --missing drop for a Gaussian network")
+def row_kernel(network: Any, table: Table, *, seed: Seed = None) -> FisherKernel | HiddenVariableKernel:
+    """Return the Fisher kernel of a network for rows; where these lack cells, averaged over what they may be."""
+    if not table.has_missing:
+        return FisherKernel(network, seed=seed)
+    if is_gaussian(network):
+        table.require_complete("the Fisher kernel of a Gaussian network")
+    return HiddenVariableKernel(network, seed=seed)
 
 
 def wrong_kind(path: Path, model: Model, needed: str) -> SchemaError:

@@ -17,7 +17,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Call
 from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command, csv_line
@@ -25,7 +25,7 @@ from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
 from fishernet.data.options import AUTO, Pieces
 from fishernet.data.reading import Rows
-from fishernet.data.source import MOST_TOLD, told_of_cuts
+from fishernet.data.source import told_of_cuts
 from fishernet.learn.missing.ways import MISSING
 
 Number = TypeVar("Number", int, float)
@@ -107,7 +107,7 @@ def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **opti
     """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
     found: Rows = file.rows(schema=variables, **options)
     refuse_empty(path, found.table)
-    return replace(found, table=with_states_of_model(found.table))
+    return found
 
 
 def with_states_of_model(table: Table) -> Table:
@@ -155,7 +155,8 @@ class Reading:
 
     def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
-        way = self.missing if self.missing in ("error", "drop") else "keep"
+        there = ("state",) if opening().scheduler is not None else ()  # where the rows are, numbers are cut first, too
+        way = self.missing if self.missing in ("error", "drop", *there) else "keep"
         return read(path, progress, **{**vars(self), "missing": way})
 
     def read_states(self, path: Path, progress: Call | None = None) -> Table:
@@ -183,7 +184,7 @@ class Reading:
             raise FishernetError(f"{option} is for tables without a model; a model knows where to cut")
         asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
         table = read(path, progress, schema=variables, missing=self.missing, **asked)
-        return with_states_of_model(refuse_empty(path, table))
+        return with_states_of_model(refuse_empty(path, table)) if opening().scheduler is None else table
 
     def read_numbers(
         self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
@@ -217,6 +218,7 @@ class Reading:
         return table
 
 
+MOST_LACKING = 3  # columns by name
 HOW = {
     "em": "learned by EM (--missing says otherwise)",
     "node-average": "learned from the rows complete in each family, then by EM (--missing says otherwise)",
@@ -224,14 +226,13 @@ HOW = {
 }
 
 
-def plan_lines(before: Table, after: Table, way: str | None) -> list[str]:
+def plan_lines(before: Table, after: Table, missing: Mapping[str, int], way: str | None) -> list[str]:
     """Return what a verb does about numbers and missing cells of a table, and with what it ends, in words."""
     lines = [f"{told_of_cuts(before, after)} (--bins says otherwise)"] if before.variables != after.variables else []
-    missing = after.missing_counts()
     if missing:
-        most = sorted(missing, key=lambda name: -missing[name])[:MOST_TOLD]
+        most = sorted(missing, key=lambda name: -missing[name])[:MOST_LACKING]
         told = ", ".join(f"{missing[name]:,} rows lack {name!r}" for name in most)
-        more = f", and {len(missing) - MOST_TOLD} more columns" if len(missing) > MOST_TOLD else ""
+        more = f", and {several(len(missing) - len(most), 'more column')}" if len(missing) > len(most) else ""
         lines.append(f"{told}{more}: {HOW[way]}")
     return lines
 

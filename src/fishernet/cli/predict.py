@@ -16,7 +16,7 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
-from fishernet.cli.models import is_bayesian, is_gaussian, read_model, refuse_kept_numbers, require
+from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
 from fishernet.cli.options import (
     missing_option,
     model_argument,
@@ -25,6 +25,7 @@ from fishernet.cli.options import (
     read_known_rows,
     table_argument,
     text_options,
+    with_states_of_model,
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
@@ -96,7 +97,6 @@ def predict(
     network = read_model(model)
     if not is_gaussian(network):
         require(is_bayesian, network, model, "predict")
-    refuse_kept_numbers(network, missing)
     file = read_originals(table)
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
     if is_gaussian(network):
@@ -129,7 +129,7 @@ def _of_states(
 ) -> Prediction:
     variable = network.variables[positions(network.names, [target])[0]]
     given = [other for other in network.variables if other.name != target]
-    others = read_known_rows(path, file, given, missing=missing, unknown=unknown).table
+    others = with_states_of_model(read_known_rows(path, file, given, missing=missing, unknown=unknown).table)
     truth = read_truth(file, variable, missing, unknown)
     probabilities = predict_proba(network, others, target)
     quality = None if truth is None else PredictionQuality.of(probabilities, truth, others.weights)

@@ -26,6 +26,7 @@ from fishernet.cli.options import (
     count,
     option_of,
     reading_options,
+    refuse_empty,
     scan_options,
     taken,
 )
@@ -36,6 +37,7 @@ from fishernet.cli.terminal import (
     Facts,
     aligned,
     answering,
+    complain,
     number,
     prints_where_one_looks,
     progress_bar,
@@ -44,6 +46,7 @@ from fishernet.cli.terminal import (
 )
 from fishernet.data import Scatter, Table
 from fishernet.learn import Likelihood, cross_validate
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES, usual_score
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import CONTINUOUS_SCORES, SCORES, named_score
@@ -248,7 +251,12 @@ def _read_for(
             raise FishernetError(f"--score needs a Bayesian network, whose graph has no cycles, not {called(network)}")
         if terms and not network.conditionals:
             raise FishernetError(f"--terms needs a model with a conditional per variable, not {called(network)}")
-        return reading.read_known(table, network.variables, progress)
+        data = reading.read_known(table, network.variables, progress)
+        if is_dependency(network) and data.has_missing:
+            complete = data.drop_missing()
+            complain(f"note: a pseudo-log-likelihood needs complete rows: {complete.n_rows:,} of {data.n_rows:,}")
+            return refuse_empty(table, complete)
+        return data
     if terms and not network.conditionals:
         raise FishernetError(
             f"--terms needs a Bayesian network, which has a conditional per variable, not {called(network)}; "
@@ -328,12 +336,13 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         table = reading.read_states(path, progress)
+        way = way_with_missing(table, reading.way, named_score(asked["score"]) if asked["score"] else None)
         asked["score"] = asked["score"] or usual_score(table)
-        found = cross_validate(table, progress=progress, missing=reading.way, **asked)
+        found = cross_validate(table, progress=progress, missing=way, **asked)
     facts: dict[str, Any] = {
         "table": str(path),
         "rows": table.total,
-        "score": NODE_AVERAGE if reading.way == NODE_AVERAGE and table.has_missing else asked["score"],
+        "score": NODE_AVERAGE if way == NODE_AVERAGE else asked["score"],
         "search": asked["search"],
         "held_out_log_likelihood_per_row": found.mean,
         "standard_error": found.standard_error,

@@ -16,7 +16,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import fixed_seed
-from fishernet.cli.models import read_bayesian, refuse_kept_numbers, row_kernel
+from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import (
     amount,
     count,
@@ -28,6 +28,7 @@ from fishernet.cli.options import (
     table_argument,
     text_options,
     weights_option,
+    with_states_of_model,
 )
 from fishernet.cli.tables.sources import File, open_rows
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
@@ -124,15 +125,14 @@ def select(
         with watch.time("read"):
             progress("reading the table", 0, None)
             network = read_bayesian(model, "select", "choose rows by")
-            refuse_kept_numbers(network, missing)
             file = open_rows(table, progress)
             how_read = {"missing": missing, "weights": weights, "weight_kind": weight_kind}
             rows = read_known_rows(table, file, network.variables, **how_read)
-            data, positions = rows.table, rows.positions
+            data, positions = with_states_of_model(rows.table), rows.positions
             if not data.total:
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
         # the kernel draws where exact probabilities would not fit
-        kernel = cache(lambda: row_kernel(network, missing=missing, seed=number))
+        kernel = cache(lambda: row_kernel(network, data, seed=number))
         with watch.time("select"):
             found = BY[by](kernel, data, k, **how, seed=number, progress=progress)
             others = None

@@ -19,6 +19,7 @@ from fishernet.cli.options import (
     read_known_rows,
     table_argument,
     text_options,
+    with_states_of_model,
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
@@ -61,9 +62,10 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
         network = read_bayesian(model, "similar", "compare rows by")
         file = read_originals(table)
         data = read_known_rows(table, file, network.variables, missing=missing).table
+        data = with_states_of_model(data)
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        kernel = row_kernel(network, missing=missing, seed=SEED)
+        kernel = row_kernel(network, data, seed=SEED)
         found = list(_found(most_similar(kernel, data, row, n=n), file.frame))
     facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
     lines = [("row", "cosine", "adds most to the cosine")]

@@ -368,12 +368,15 @@ def joined(
 
 
 def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
-    """Return tables whose numbers are cut where those of the first are, where asked for or labels are there."""
+    """Return tables whose numbers are cut at points of both together, where asked for or labels are there.
+
+    Points of one table alone would tell it from the other: its rows lie evenly between them.
+    """
     continuous = [variable.is_continuous for variable in tables[0].variables]
     if bins is None and (not any(continuous) or all(continuous)):
         return tables
-    first = tables[0].discretize(AUTO if bins is None else bins)
-    return [first, *[table.conform(first.variables) for table in tables[1:]]]
+    both = stacked(tables).discretize(AUTO if bins is None else bins)
+    return [table.conform(both.variables) for table in tables]
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:

@@ -18,6 +18,7 @@ from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_sou
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.source import categorical_source, is_source
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
@@ -247,7 +248,7 @@ def parameters(
             wrong = f"numbers have regressions; conditionals {make!r} are of states"
             raise FishernetError(wrong, parameter="conditionals")
         _refuse_smoothing(smoothing, ess)
-        source, where, how = Scatter.of(source, where), tuple(range(len(where))), {}
+        source, where, how = Scatter.of(source, where), tuple(range(len(where))), {"every": variables}
         require_spread(source)
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
@@ -352,14 +353,16 @@ def fit_conditionals(
     places: Sequence[tuple[int, ...]] | None = None,
     *,
     kind: Fit | None = None,
+    every: Sequence[Column] | None = None,
     **how: Any,
 ) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
     `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
-    Counts make full tables, or what `kind` makes of them.
+    Counts make full tables, or what `kind` makes of them. `every` are the variables where they say more than the
+    source's do, as units of dates.
     """
-    every = source.variables
+    every = source.variables if every is None else every
     of = [[every[v] for v in family] for family in families]
     if kind is None:
         for variables in of:

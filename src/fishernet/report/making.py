@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -12,13 +13,14 @@ from typing import Any
 
 from fishernet.base import check
 from fishernet.base.display import Brief, page, shows_pages
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.io import check_writable, replacing
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import AUTO, Bins
+from fishernet.data.pooling import pooled, stacked
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
@@ -148,9 +150,10 @@ def report(
     check.text(title, "title")
     if path is not None:
         check_writable(check.path(path))
-    original, material, cut = _material(table, model, bins, seed, progress)
+    later = None if compare_with is None else as_data(compare_with, "report")
+    original, material, cut = _material(table, later, model, bins, seed, progress)
     found.check_target(material.table.names, target)
-    other = None if compare_with is None else _other(compare_with, material)
+    other = later if later is None or material.learned else later.conform(material.table.variables)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
     network = PageNetwork.of(material.model)
     html = page_of(findings, network, title or "Report")
@@ -162,7 +165,7 @@ def report(
 
 
 def _material(
-    table: Any, model: Any, bins: Bins | None, seed: int, progress: Progress | None
+    table: Any, later: Table | None, model: Any, bins: Bins | None, seed: int, progress: Progress | None
 ) -> tuple[Table, Material, tuple[str, ...]]:
     """Return the table as given, what is found of it, and which columns were cut into bins for that."""
     check.integer(seed, "seed", least=0)
@@ -180,9 +183,23 @@ def _material(
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
     numbers = tuple(v.name for v in original.variables if v.is_continuous)
     cut = numbers if bins is not None or len(numbers) < len(original.variables) else ()
-    rows = original.discretize(AUTO if bins is None else bins) if cut else original
+    rows = original
+    if cut:
+        points = _points(original, later, bins) if later is not None else AUTO if bins is None else bins
+        rows = original.discretize(points)
     net = bayesian_network(rows, seed=seed, progress=progress)
     return original, Material(rows, net, True, seed), cut
+
+
+def _points(table: Table, later: Table, bins: Bins | None) -> Bins:
+    """Return where numbers are cut: as a comparison of the two tables does, and otherwise by the first alone."""
+    own = AUTO if bins is None else bins
+    every: dict[str | None, Any] = {**own} if isinstance(own, Mapping) else {None: own}  # type: ignore[dict-item]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)  # what is left out of the comparison is told there
+        both = stacked(pooled(table, later, "compare_with")).discretize(own)
+    numbers = {variable.name for variable in table.variables if variable.is_continuous}
+    return every | {v.name: v.cuts for v in both.variables if v.name in numbers and v.cuts is not None}
 
 
 def _fitted(model: Any, table: Table) -> Any:
@@ -202,14 +219,6 @@ def _fitted(model: Any, table: Table) -> Any:
     if not known.variables:
         raise SchemaError("the model has no variables to report on", parameter="model")
     return model
-
-
-def _other(data: Any, material: Material) -> Table:
-    """Return the later table, whose numbers are cut as those of the first; with a model, its columns."""
-    later = as_data(data, "report")
-    if not material.learned:
-        return later.conform(material.table.variables)
-    return later
 
 
 # ----------------------------------------------------------------------------------------------------------- the page
