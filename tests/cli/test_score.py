@@ -240,7 +240,7 @@ def test_the_same_command_prints_the_same_folds_and_another_seed_others(csv: Pat
 
 
 def test_tables_are_read_as_learn_reads_them(tmp_path: Path) -> None:
-    rows = "".join(f"{i},{i % 3 or ''},{1 + i % 2}\n" for i in range(40))
+    rows = "".join(f"{3 * i},{i % 3 or ''},{1 + i % 2}\n" for i in range(40))
     path = written(tmp_path / "numbers.csv", "size,kind,times\n" + rows)
     assert "'kind'" in refused("score", path, "--folds", 2, "--missing", "error")
     facts = facts_of("score", path, "--folds", 2, "--bins", "size=4", "--missing", "state", "--weights", "times")

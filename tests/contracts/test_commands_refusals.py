@@ -54,7 +54,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --weights nope", "as weights asks"),
     ("learn TABLE --weights age", "weight must be a number"),
     ("learn GAPS --missing error", "'smoke' (10)"),
-    ("learn GAPS --missing error", "; type --missing keep to sum them out, --missing drop to leave out their rows, or"),
+    ("learn GAPS --missing error", "; type --missing keep to keep them and sum them out, --missing drop to leave out"),
     ("learn GAPS --missing em --smoothing snml", "'snml' is for complete counts"),
     ("learn GAPS --missing node-average --score bdeu", "is a score of its own; other scores go with missing='em'"),
     ("learn GAPS --missing node-average --search exact", "with missing cells it takes missing='em'"),
@@ -190,7 +190,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("score NET NUMBER-GAP --missing state", "--missing state is for tables of states"),
     ("score NET NUMBERS --terms", "--terms needs a Bayesian network, which has a conditional per variable"),
     ("score NET NUMBERS --score bic", "--score bic is for models of states"),
-    ("score NET NUMBER-GAP", "missing in 'b' (1)"),
+    ("score NET NUMBER-GAP --missing error", "missing in 'b' (1)"),
     ("score NET NUMBER-WORD", "column 'b', row 0: numbers are needed, and the label 'x' is none"),
     ("score NET TABLE", "'a'"),
     # sample
@@ -327,7 +327,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("compare TABLE TABLE --level 2", "level must be a number from 0 to 1, got 2.0 (option --level)"),
     ("compare TABLE TABLE --top -1", "top must be an integer of at least 0, got -1 (option --top)"),
     ("compare TABLE TABLE --seed -1", "seed must not"),
-    ("compare TABLE ROWS", "two tables of the same columns: 'age', 'cough' only in the first; 'asia', 'tub'"),
     ("compare TABLE TABLE --model DN", "this is a dependency network; compare needs a Bayesian network"),
     ("compare TABLE TABLE --model TABLE", "a model is read from a file ending in .json, .bif, .xdsl or .uai"),
     ("compare ROWS IMPOSSIBLE --model ASIA", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
@@ -383,7 +382,7 @@ def models() -> dict[str, Any]:
 
 TEXTS = {
     "MANY": "x,y\n" + "".join(f"{i},{i // 150}\n" for i in range(300)),
-    "DISCRETE": "a,b\n" + "".join(f"{i % 2},{i}\n" for i in range(40)),
+    "DISCRETE": "a,b\n" + "".join(f"{i % 2},{3 * i}\n" for i in range(40)),
     "NUMBER-GAP": "a,b\n1,\n",
     "NUMBER-WORD": "a,b\n1,x\n",
     "ODD": "age,smoke,cough\nold,yes,perhaps\n",

@@ -188,7 +188,7 @@ def test_a_gaussian_network_learned_from_it_is_the_tables(make: Make) -> None:
 @EVERY_OF_NUMBERS
 def test_a_score_of_states_cuts_numbers_or_refuses_them_by_name(make: Make) -> None:
     source, expected = make(numbers(50)), numbers(50).discretize("auto")
-    if isinstance(source, fn.data.Scatter):  # has no rows that could be cut
+    if not isinstance(source, fn.Table | fn.data.Parts):  # has no rows that could be cut
         with pytest.raises(fn.SchemaError, match="'a', 'b', 'c', 'd' are continuous: cut them"):
             fn.learn.structure(source, score="bic")
         return

@@ -45,10 +45,11 @@ def describe(table: Path, **options: Any) -> Answer:
     with progress_bar() as progress:
         reading = Reading.out_of(options)
         rows = reading.read(table, progress)
+        if reading.missing == "state":
+            rows = reading.in_states(rows)
         found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
         states = reading.in_states(rows)
-        lacking = {} if reading.missing == "state" else found.missing()
-        plan = plan_lines(rows, states, lacking, way_with_missing(states, None))
+        plan = plan_lines(rows, states, found.missing(), way_with_missing(states, None))
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
     lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
     if holes is None:  # it looks at all columns in the rows that lack one

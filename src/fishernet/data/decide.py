@@ -210,6 +210,12 @@ class Decided:
 def decide_all(summary: TableSummary, options: Options) -> Decided:
     """Return what the columns are; what is left out by itself is told in a warning."""
     columns = [column if column.name in options.categorical else column.as_dates() for column in summary.columns]
+    stateless = [c.name for c in columns if not (len(c.labels) or c.declared or c.name in options.continuous)]
+    if not summary.n_rows and stateless:
+        raise SchemaError(
+            f"there is no row, so the states of column {stateless[0]!r} are unknown unless they are declared",
+            parameter="schema",
+        )
     decisions = [decide(column, options) for column in columns]
     if all(decision.left_out for decision in decisions):  # something is better than nothing
         decisions = [
@@ -219,11 +225,6 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
     empties = [d.name for d, c in zip(decisions, columns, strict=True) if d.left_out and not c.n_known]
     if empties and len(empties) == len(decisions) and summary.n_rows:
         raise _without_states(empties)
-    if not summary.n_rows and empties:
-        raise SchemaError(
-            f"there is no row, so the states of column {empties[0]!r} are unknown unless they are declared",
-            parameter="schema",
-        )
     _tell(columns, decisions, options)
     kept = {decision.name for decision in decisions if not decision.left_out}
     missing = {column.name: column.n_missing for column in columns if column.n_missing and column.name in kept}

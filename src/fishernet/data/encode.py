@@ -92,13 +92,13 @@ def _dated(column: SourceColumn, unit: Unit | None) -> SourceColumn:
 
 def encode(source: Columns, options: Options, decided: Decided | None = None) -> Encoded:
     """Return the columns of a source as the variables that were decided on have them, or those of a schema."""
-    found = encode_part(source, options, decided)
-    refuse_missing(found.missing, found.variables, options)
-    return found
+    return encode_part(source, options, decided, is_whole=True)
 
 
-def encode_part(source: Columns, options: Options, decided: Decided | None = None, *, first_row: int = 0) -> Encoded:
-    """Return the columns of some rows, as `encode`; missing cells are counted for `refuse_missing`."""
+def encode_part(
+    source: Columns, options: Options, decided: Decided | None = None, *, first_row: int = 0, is_whole: bool = False
+) -> Encoded:
+    """Return the columns of some rows, as `encode`; of parts, missing cells are counted for `refuse_missing`."""
     variables = decided.variables if decided is not None else options.schema or ()
     wanted = {variable.name: variable for variable in variables}
     cells, weights = split_weights(source, options, first_row)
@@ -107,6 +107,8 @@ def encode_part(source: Columns, options: Options, decided: Decided | None = Non
     found = {c.name: _as_written(c, wanted[c.name], options) for c in cells if c.name in wanted}
     n_rows, kept = source.n_rows, None
     missing = {name: count for name, column in found.items() if (count := column.n_missing)}
+    if is_whole:
+        refuse_missing(missing, variables, options)
     if options.missing == "drop" and (decided is None or decided.missing):
         kept = complete_rows(list(found.values()), n_rows)
         if kept.all():

@@ -174,5 +174,5 @@ def expected_numbers(data: Any) -> Any:
     rows = Table.from_frame(data) if is_frame(data) else data
     if not rows.has_missing or not rows.variables or not all(v.is_continuous for v in rows.variables):
         return rows
-    found = gaussian_em(rows, _any_normal, Effort(restarts=0, max_steps=100, tolerance=1e-6))
+    found = gaussian_em(rows, _any_normal, Effort(restarts=1, max_steps=100, tolerance=1e-6))
     return GaussianSteps.of(rows, _any_normal).expected(found.model)[1]
