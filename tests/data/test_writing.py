@@ -68,7 +68,7 @@ def test_a_warning_names_the_columns_that_change(tmp_path: Path) -> None:
 
 def test_numbers_that_would_be_states_are_warned_of_and_come_back_with_a_schema(tmp_path: Path) -> None:
     whole = Table([Continuous("x"), Continuous("y")], [np.array([1.0, np.nan, 3.0]), np.array([0.1, 1e-300, 1 / 3])])
-    with pytest.warns(FishernetWarning, match="the labels of column 'x' will have another type, or numbers be states"):
+    with pytest.warns(FishernetWarning, match="the labels of column 'x' will have another type, be numbers or states"):
         write_table(whole, tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv").variables == (Variable("x", [1, 3]), Continuous("y"))
     assert exact(read_table(tmp_path / "t.csv", schema=whole.variables)) == exact(whole)

@@ -21,12 +21,14 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
+from fishernet.data.column_summary import summary_of
 from fishernet.data.csv import DELIMITERS
-from fishernet.data.encoding.cells import Cells
+from fishernet.data.decide import decide
+from fishernet.data.encoding.cells import Block, Cells, NumberCells
 from fishernet.data.encoding.dates import in_arrow
-from fishernet.data.encoding.labels import are_states, as_text, is_numeric, numbers_of, typed
+from fishernet.data.encoding.labels import as_text, typed
 from fishernet.data.encoding.recode import looked_up
-from fishernet.data.options import DEFAULT_NA
+from fishernet.data.options import DEFAULT_NA, Options
 from fishernet.data.originals import is_as_written, texts_of, typed_frame
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
@@ -303,7 +305,7 @@ def _warn_of_types(table: Table) -> None:
     if changed:
         warnings.warn(
             f"read without the variables of this table, the labels of column {listed(changed)} will have another type, "
-            "or numbers be states; a .parquet or .arrow file keeps them",
+            "be numbers or states, or be left out; a .parquet or .arrow file keeps them",
             FishernetWarning,
             stacklevel=4,
         )
@@ -311,12 +313,17 @@ def _warn_of_types(table: Table) -> None:
 
 def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
     """Whether `read_table` would make something else of a column without a schema."""
+    options = Options.checked()
     if variable.is_continuous:
-        return variable.unit is None and are_states(column[~np.isnan(column)])
+        numbers = NumberCells(variable.name, pa.chunked_array([pa.array(column, from_pandas=True)]))
+        read = decide(summary_of(numbers, options), options).variable
+        return variable.unit is None and (read is None or not read.is_continuous)
+    texts = label_array([as_text(state) for state in variable.states])
+    block = Block(column, np.arange(variable.cardinality + 1), has_nulls=True)
+    read = decide(summary_of(Cells(variable.name, texts, [block], text=True), options).as_dates(), options).variable
     occurs = np.bincount(column, minlength=variable.cardinality)[: variable.cardinality] > 0
     states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
-    found = typed([as_text(state) for state in states])
-    return found.tolist() != states or (is_numeric(found) and not are_states(numbers_of(found)))
+    return read is None or {(type(s), s) for s in read.states} != {(type(s), s) for s in states}
 
 
 FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink, bool], None]] = {

@@ -22,7 +22,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks
 from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit, parsed
-from fishernet.data.encoding.labels import Labels, are_states, is_numeric, numbers_of, typed
+from fishernet.data.encoding.labels import Labels, is_numeric, numbers_of, typed
 from fishernet.data.variable import Bounds, label_array
 
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
@@ -106,27 +106,10 @@ class Cells:
         """The column by its labels: itself."""
         return self
 
-    @property
-    def has_values(self) -> bool:
-        """Whether a label is known."""
-        return bool(len(self.labels))
-
     @cached_property
     def is_plain_number(self) -> bool:
         """Whether the labels are numbers that are no declared states."""
         return not self.declared and is_numeric(self.typed_labels)
-
-    @cached_property
-    def n_texts(self) -> int:
-        """The number of different texts that the column holds; 0 where it holds anything else, or declares states."""
-        if self.declared or self.is_plain_number:
-            return 0
-        labels = self.typed_labels
-        return len(labels) if labels.dtype.kind == "O" and set(map(type, labels)) <= {str} else 0
-
-    def looks_continuous(self) -> bool:
-        """Return whether the labels are numbers that stay numbers unless it is asked otherwise."""
-        return self.is_plain_number and not are_states(numbers_of(self.typed_labels))
 
     @cached_property
     def label_numbers(self) -> npt.NDArray[np.float64]:
@@ -201,10 +184,6 @@ class Cells:
         """Return which cells hold one of the marked labels (or are missing), (n_rows,) bool."""
         return self.spread(np.append(labels, missing))
 
-    def n_marked(self, labels: npt.NDArray[np.bool_]) -> int:
-        """Return how many cells hold one of the marked labels."""
-        return int(np.count_nonzero(self.marked(labels)))
-
     def missing(self) -> npt.NDArray[np.bool_] | None:
         """Return which cells are missing, (n_rows,) bool, or None where none can be."""
         n_labels = len(self.labels)
@@ -217,15 +196,6 @@ class Cells:
         """The number of missing cells."""
         absent = self.missing()
         return 0 if absent is None else int(np.count_nonzero(absent))
-
-    @property
-    def holds_all(self) -> bool:
-        """Whether all labels are known, not only some that stand for the others."""
-        return True
-
-    def counts_rows(self) -> bool:
-        """Whether the cells are whole numbers in a row, each once, in any order."""
-        return _are_consecutive(self.numbers(others="missing"))
 
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
@@ -310,7 +280,6 @@ class NumberCells:
 
     holds_numbers: ClassVar[bool] = True
     is_plain_number: ClassVar[bool] = True
-    n_texts: ClassVar[int] = 0
     text: ClassVar[bool] = False
 
     def blocks(self) -> Iterator[npt.NDArray[np.float64]]:
@@ -341,29 +310,6 @@ class NumberCells:
         absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
         return replace(cells.without(absent) if absent.any() else cells, unit=self.unit)
 
-    @property
-    def has_values(self) -> bool:
-        """Whether a number is known."""
-        if self.declared or not pa.types.is_floating(self.column.type):
-            return self.declared or self.column.null_count < len(self.column)
-        return not np.isnan(self._sample()).all() or not all(np.isnan(numbers).all() for numbers in self.blocks())
-
-    def looks_continuous(self) -> bool:
-        """Return whether the column stays one of numbers unless it is asked otherwise."""
-        if self.declared:
-            return True
-        sample = self._sample()
-        known = np.unique(sample[~np.isnan(sample)])
-        for numbers in self.blocks():
-            if not are_states(known):
-                return True
-            known = np.unique(np.concatenate([known, numbers[~np.isnan(numbers)]]))
-        return not are_states(known)
-
-    def _sample(self) -> npt.NDArray[np.float64]:
-        """Return the first numbers, which mostly tell what the others are."""
-        return np.asarray(self.column.slice(0, SAMPLE).to_numpy(), dtype=np.float64)
-
     def missing(self) -> npt.NDArray[np.bool_] | None:
         """Return which cells are missing, (n_rows,) bool, or None where none is."""
         if not self.column.null_count and not pa.types.is_floating(self.column.type):
@@ -377,15 +323,6 @@ class NumberCells:
         if not pa.types.is_floating(self.column.type):
             return int(self.column.null_count)
         return sum(int(np.count_nonzero(np.isnan(numbers))) for numbers in self.blocks())
-
-    def counts_rows(self) -> bool:
-        """Whether the cells are whole numbers in a row, each once, in any order."""
-        low, high = np.inf, -np.inf
-        for numbers in self.blocks():
-            if not (numbers == np.rint(numbers)).all():  # nor is NaN
-                return False
-            low, high = min(low, float(numbers.min())), max(high, float(numbers.max()))
-        return high - low == self.n_rows - 1 and _are_consecutive(self.numbers())
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> NumberCells:
         """Return the column with some of its rows only, as if the others had never been there."""
@@ -445,12 +382,6 @@ def joined(blocks: Iterable[npt.NDArray[Scalar]], n_rows: int, dtype: np.dtype[A
         found[begin : begin + len(block)] = block
         begin += len(block)
     return found
-
-
-def _are_consecutive(numbers: npt.NDArray[np.float64]) -> bool:
-    """Whether numbers are whole, without a gap, each once, in any order."""
-    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
-    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
 def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:

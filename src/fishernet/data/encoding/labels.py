@@ -156,10 +156,3 @@ def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
 
 def _rank(label: State) -> tuple[int, State]:
     return (0 if isinstance(label, bool) else 1 if isinstance(label, int | float) else 2, label)
-
-
-def are_states(numbers: npt.NDArray[Any]) -> bool:
-    """Whether numbers are taken for states without being asked: few distinct ones, all of them whole."""
-    if numbers.dtype.kind == "f" and (numbers != np.rint(numbers)).any():
-        return False
-    return len(numbers) <= MOST_STATES or len(np.unique(numbers)) <= MOST_STATES
