@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -53,7 +53,7 @@ STRUCTURES = ("naive-bayes", "tree")
 
 NAME = "cluster"
 LEAST_GAIN = 1e-6  # of a round, in nats a known cell
-MOST_STARTED = 10_000  # rows on which random starts are compared
+MOST_COMPARED = 4_000  # rows on which numbers of clusters and random starts are compared
 SMALL = 0.1
 ROUGH = 1e-4  # the tolerance of the restarts, of which only the best is fitted further
 ROUNDED = 9  # digits by which shares are compared: rounding must not number clusters
@@ -82,7 +82,7 @@ class Clusters(Framed):
     shares: Array
     """(n_clusters,): the mean of the probabilities, by the rows' weights."""
     scores: Mapping[int, float]
-    """The BIC of every number of clusters that was tried, in nats: larger is better."""
+    """The BIC of every number of clusters that was tried, in nats: larger is better; of many rows, on some."""
     log_likelihood: float
     """Of what is known of all rows, in nats."""
     converged: bool
@@ -251,7 +251,8 @@ def clusters(
     Parameters
     ----------
     table : Table or data frame
-        Categorical columns; cells may be missing (at random, as for `em_fit`). Rows count by their weights.
+        Cells may be missing (at random, as for `em_fit`). Rows count by their weights, and columns of numbers are cut
+        into bins.
     n_clusters : int, optional
         How many. By default 1, 2, ... are tried until BIC falls, and the best is kept.
     structure : {"naive-bayes", "tree"}
@@ -278,14 +279,15 @@ def clusters(
     Raises
     ------
     SchemaError
-        When there are no rows or columns, a column is of numbers, or one has no known cell.
+        When there are no rows or columns, or a column has no known cell.
     FishernetError
         When there would be more clusters than rows, or an option does not fit.
 
     Notes
     -----
     BIC is ``log P(known cells) - log(N) / 2 * (free parameters)``, N the sum of the weights. Different starts may end
-    in different optima; more restarts are surer.
+    in different optima; more restarts are surer. Of more than 4,000 rows, so many drawn at random tell the number of
+    clusters and the best start, from which the fit goes on with all rows.
 
     Examples
     --------
@@ -307,10 +309,25 @@ def clusters(
         "tolerance": check.number(tolerance, "tolerance", least=0),
     }
     restarts = check.integer(restarts, "restarts", least=1)
-    mixture = _Mixture(rows, way, restarts, fitting, fixed_seed(seed), Reporter(progress, "clustering"))
+    number = fixed_seed(seed)
+    mixture = _Mixture(_some_rows(rows, number), way, restarts, fitting, number, Reporter(progress, "clustering"))
     began = time.monotonic()
     best, scores = mixture.best(least, last)
+    if mixture.rows is not rows:
+        mixture, start = replace(mixture, rows=rows), best.model
+        hidden = {mixture.name: len(start.variables[-1].states)}
+        best = em_fit(start.dag, rows, hidden=hidden, start=start, **mixture.fitting)
     return mixture.result(best, scores, began)
+
+
+def _some_rows(rows: Table, seed: int) -> Table:
+    """Return the rows on which numbers of clusters and random starts are compared: all, or some drawn at random."""
+    if rows.n_rows <= MOST_COMPARED:
+        return rows
+    drawn = np.random.default_rng([seed, MOST_COMPARED]).permutation(rows.n_rows)[:MOST_COMPARED]
+    some = rows[np.sort(drawn)]
+    lacking = some.missing_counts()
+    return rows if any(lacking.get(name, 0) == some.n_rows for name in rows.names) or not some.total else some
 
 
 def _checked_rows(table: Any) -> Table:
@@ -361,13 +378,8 @@ class _Mixture:
         independent = Dag([*names, self.name], [*[(len(names),)] * len(names), ()])
         rough = {**self.fitting, "tolerance": max(ROUGH, self.fitting["tolerance"])}
         restarts, stream = self.restarts if k > 1 else 1, np.random.default_rng([self.seed, k])
-        rows = self.rows
-        if rows.n_rows > MOST_STARTED:  # random starts are compared on some rows, the best goes on with all
-            drawn = np.random.default_rng([self.seed, MOST_STARTED]).permutation(rows.n_rows)[:MOST_STARTED]
-            rows = rows[np.sort(drawn)]
-            rough["smoothing"] = max(rough["smoothing"], SMALL)
         start = em_fit(
-            independent, rows, hidden=hidden, restarts=restarts, seed=stream, progress=progress, **rough
+            independent, self.rows, hidden=hidden, restarts=restarts, seed=stream, progress=progress, **rough
         ).model
         found = em_fit(independent, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
         return self._with_tree(found, hidden, progress) if self.structure == "tree" else found
