@@ -40,7 +40,7 @@ def codes(cell: str) -> list[str]:
 def asia() -> dict[str, Any]:
     df = fn.datasets.load("asia").sample(2000, seed=1).to_pandas()
     net = fn.learn.bayesian_network(df)
-    numbers = {"a": np.arange(30.0), "b": np.random.default_rng(1).normal(size=30)}
+    numbers = {"a": np.linspace(0, 1, 30), "b": np.random.default_rng(1).normal(size=30)}
     return {"fn": fn, "df": df, "net": net, "dag": net.dag, "known": KNOWN, "numbers": numbers}
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import fishernet as fn
-from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
+from fishernet import Continuous, FishernetWarning, MissingValueError, SchemaError, Table, UnknownStateError, Variable
 from fishernet.data.matching import as_numbers, as_rows, as_table
 from tests.data.hostile import labels
 
@@ -226,10 +226,11 @@ def test_weights_of_a_table_of_numbers_count_rows() -> None:
         fn.independence.KnnTest(table)
 
 
-def test_learners_of_states_take_frames_and_refuse_numbers_by_name() -> None:
+def test_learners_of_states_take_frames_and_cut_numbers() -> None:
     frame = pd.DataFrame({"a": [0, 1, 1, 0] * 9, "b": ["x", "y", "y", "x"] * 9})
     assert fn.learn.bayesian_network(frame) == fn.learn.bayesian_network(Table.from_frame(frame))
     mixed = frame.assign(c=np.linspace(0, 1, 36))
     for learn in (fn.learn.bayesian_network, fn.learn.dag, fn.learn.chow_liu, fn.learn.dependency_network):
-        with pytest.raises(SchemaError, match="is for categorical columns, and 'c' is continuous: cut it into bins"):
-            learn(mixed)
+        with pytest.warns(FishernetWarning, match="numbers are cut into bins: 'c' .2."):
+            found = learn(mixed)
+        assert found == learn(Table.from_frame(mixed).discretize("auto"))

@@ -71,16 +71,14 @@ def test_dates_of_both_stay_dates() -> None:
 
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "columns": (
-        {"a": ["x", "y"], "b": ["x", "y"], "c": ["x", "y"]},
-        {"b": ["x", "y"], "d": ["x", "y"]},
-        "^the test needs two tables of the same columns: 'a', 'c' only in the first; 'd' only in the second; "
-        "select the ones that both have$",
+        {"a": ["x", "y"], "c": ["x", "y"]},
+        {"d": ["x", "y"]},
+        "^the test needs two tables of the same columns, and none is fit for it: 'a' is only in the first table; 'c' is",
     ),
-    "one more column": ({"a": ["x", "y"], "b": ["x", "y"]}, {"a": ["x", "y"]}, "columns: 'b' only in the first; sel"),
     "cut points": (
         Table.from_frame({"a": HALVES}, bins={"a": [0.5]}),
         Table.from_frame({"a": HALVES}, bins={"a": [0.6]}),
-        "^'a' is cut into bins at different points in the two tables, and the test compares bin with bin; read the "
+        "'a' is cut into bins at different points in the two tables, and the test compares bin with bin; read the "
         "second with schema=first.variables$",
     ),
     "text against numbers": (
@@ -91,12 +89,12 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "dates against numbers": (
         {"a": DAYS},
         {"a": HALVES},
-        "^'a' holds dates in the first table and numbers in the second",
+        "'a' holds dates in the first table and numbers in the second",
     ),
     "times against dates": (
         {"a": TIMES},
         {"a": DAYS},
-        "^'a' holds times in the first table and dates in the second, and",
+        "'a' holds times in the first table and dates in the second, and",
     ),
     "1 against '1'": (
         {"a": [1, 2]},

@@ -398,5 +398,6 @@ def test_a_strong_edge_is_sure_with_holes_too_and_the_way_is_that_of_the_table()
 
 def test_a_sample_without_a_known_cell_of_a_column_is_told() -> None:
     rare = fn.Table.from_frame({"a": ["x", "y"] * 20, "b": ["u", *[None] * 39]})
-    with pytest.raises(SchemaError, match="'b' has 1 known cell, and a sample of the rows none"):
+    told = pytest.warns(fn.FishernetWarning, match="'b' lacks over 90 %")
+    with told, pytest.raises(SchemaError, match="'b' has 1 known cell, and a sample of the rows none"):
         fn.learn.edge_strengths(rare, 20, seed=1)

@@ -258,7 +258,7 @@ def test_numbers_beside_states_are_cut_into_bins() -> None:
     draws = np.random.default_rng(1)
     frame = {"kind": draws.choice(["a", "b"], 300).tolist(), "size": draws.normal(size=300)}
     page = fn.report(frame)
-    assert [len(states) for states in shown(page).network["states"]] == [2, 5]
+    assert [len(states) for states in shown(page).network["states"]] == [2, 4]
     assert "<b>size</b>) were cut into bins" in page.html
     assert [len(states) for states in shown(fn.report(frame, bins=3)).network["states"]] == [2, 3]
 

@@ -146,7 +146,7 @@ def test_few_numbers_stay_as_they_are_and_incomplete_rows_go(tmp_path: Path) -> 
 
 
 def test_balance_is_not_cut_the_class_of_abalone_is_and_the_names_of_yeast_are_left_out(tmp_path: Path) -> None:
-    text = "x,class\n" + "".join(f"{x},L\n" for x in range(1, 6))
+    text = "x,class\n" + "".join(f"{x},L\n" for x in range(1, 6)) * 2
     assert read(tmp_path, "Balance", text).cardinalities == (5, 1)
     table = read(tmp_path, "Abalone", "x,class\n" + "".join(f"a,{rings}\n" for rings in range(1, 10)))
     assert table.column("class").tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]

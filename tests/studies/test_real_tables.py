@@ -12,7 +12,10 @@ from studies import real_tables
 from tests.cli.running import written
 
 ROWS = "".join(f"{i},p{i},{18 + i % 60},{'' if i % 9 == 0 else 'mf'[i % 2]},{i / 7:.2f},\n" for i in range(150))
-COMMANDS = ["describe", "learn", "score", "query", "predict", "select", "similar", "sample", "convert", "convert"]
+COMMANDS = [
+    *("describe", "learn", "score", "query", "select", "similar", "cluster", "impute", "predict", "sample"),
+    *("compare", "report", "convert"),
+]
 
 
 @pytest.fixture

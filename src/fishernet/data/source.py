@@ -84,8 +84,7 @@ class Source(Protocol):
         raise SchemaError("this needs the rows, and the source knows statistics alone; give a Table or a data frame")
 
     def discretize(self, bins: Any) -> Source:  # noqa: ARG002
-        """Return the source with its columns of numbers cut into bins; raise SchemaError without rows to cut."""
-        require_categorical(self.variables, "what is learned from counts")
+        """Return the source with its columns of numbers cut into bins; as it is where there are no rows to cut."""
         return self
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
@@ -146,7 +145,7 @@ def categorical_source(data: Any, *, purpose: str = "what is learned from counts
     if all(not variable.is_continuous for variable in source.variables):
         return source
     cut = source.discretize(AUTO)
-    require_categorical(cut.variables, purpose, remedy)  # a column without a known number is not cut
+    require_categorical(cut.variables, purpose, remedy)  # without rows, or without a known number, nothing is cut
     warnings.warn(
         FishernetWarning(f"{told_of_cuts(source, cut)}; Table.from_frame(data, bins=...) cuts otherwise"), stacklevel=3
     )

@@ -277,7 +277,7 @@ class Similarity(BaseKernel):
     Examples
     --------
     >>> import fishernet as fn
-    >>> table = fn.Table.from_frame({"fur": ["yes", "yes", "no", "no"], "legs": [4, 4, 2, 6]})
+    >>> table = fn.Table.from_frame({"fur": ["yes", "yes", "no", "no"], "legs": ["4", "4", "2", "6"]})
     >>> fn.kernels.Similarity(table, "overlap")(table[:3])
     array([[1., 1., 0.],
            [1., 1., 0.],

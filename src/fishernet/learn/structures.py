@@ -179,7 +179,7 @@ def structure(
     """
     if score is None and not isinstance(table, np.ndarray):
         table = as_source(table)
-    how = named_score("fractional" if isinstance(table, np.ndarray) else score or usual_score(table), **options)
+    how = named_score(score or ("fractional" if isinstance(table, np.ndarray) else usual_score(table)), **options)
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
@@ -189,8 +189,9 @@ def structure(
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
-        required = list(required)
-        forbidden = [*forbidden, *_from_sparse_columns(source, required)]
+        if sparse := _sparse_columns(source):
+            required = list(required)
+            forbidden = [*forbidden, *_arcs_from(sparse, names, required)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
@@ -233,19 +234,22 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
 LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
-def _from_sparse_columns(source: Source, required: Iterable[Edge]) -> list[Edge]:
-    """Return the arcs from columns that are nearly empty, with a warning: by EM they become parents of many others."""
+def _sparse_columns(source: Source) -> list[str]:
+    """Return the columns that are nearly empty."""
     if source.rows is None or not source.has_missing:
         return []
-    missing, n, names = source.rows.missing_counts(), source.rows.n_rows, source.rows.names
-    sparse = [name for name in names if n - missing.get(name, 0) < LEAST_KNOWN * n]
-    if sparse:
-        needed = {parent for parent, _ in required}
-        sparse = [name for name in sparse if name not in needed]
-    if sparse:
-        what = f"{listed(sparse)} {'lacks' if len(sparse) == 1 else 'lack'} over 90 % of the cells"
+    missing, n = source.rows.missing_counts(), source.rows.n_rows
+    return [name for name in source.rows.names if n - missing.get(name, 0) < LEAST_KNOWN * n]
+
+
+def _arcs_from(sparse: Iterable[str], names: Iterable[str], required: Iterable[Edge]) -> list[Edge]:
+    """Return all arcs from nearly empty columns, with a warning: by EM they become parents of many others."""
+    needed = {parent for parent, _ in required}
+    parents = [name for name in sparse if name not in needed]
+    if parents:
+        what = f"{listed(parents)} {'lacks' if len(parents) == 1 else 'lack'} over 90 % of the cells"
         warnings.warn(FishernetWarning(f"{what}, and no arc leads from there to other columns"), stacklevel=4)
-    return [(parent, child) for parent in sparse for child in names if child != parent]
+    return [(parent, child) for parent in parents for child in names if child != parent]
 
 
 def _fields(search: str) -> set[str]:

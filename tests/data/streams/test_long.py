@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_COPIED", 1000)
     monkeypatch.setattr(streams, "PACKED_ON_DISK", 500)
     monkeypatch.setattr(cells, "MOST_KEPT", 500)
-    monkeypatch.setattr(bins, "MOST_KEPT", 500)
+    monkeypatch.setattr(bins, "MOST_SORTED", 500)
     monkeypatch.setattr(ranks, "MOST_GATHERED", 64)
 
 
@@ -110,8 +110,8 @@ def test_a_stranger_is_told_by_its_row_in_the_stream(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_columns_are_encoded_as_short_ones(how: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     table, stream = pair(weighted, **how)
-    for module in (cells, bins):
-        monkeypatch.setattr(module, "MOST_KEPT", 2**22)
+    monkeypatch.setattr(cells, "MOST_KEPT", 2**22)
+    monkeypatch.setattr(bins, "MOST_SORTED", 2**22)
     held = frame(weighted=weighted)
     expected = fn.Table.from_frame(held, **how, weights="w" if weighted else None)
     for found in (table, stream):

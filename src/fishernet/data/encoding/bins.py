@@ -42,8 +42,9 @@ Counts = npt.NDArray[np.int64]
 
 MOST_SORTED = 2**22  # numbers of one place that are sorted; of more a block is looked at at a time
 CANDIDATES = 64  # pieces of equally many rows, between which automatic cuts lie
-LEAST_AUTO, MOST_AUTO = 5, 6
-ROWS_A_BIN = 20  # at least, of automatic bins
+LEAST_AUTO, MOST_AUTO = 4, 6  # more lose arcs of a network: its tables grow with the product of the bins
+ROWS_A_CELL = 50  # of the joint table of two columns, where there are more than the least number of bins
+ROWS_A_BIN = 20
 
 
 def is_cut(variable: Column, options: Options) -> bool:
@@ -230,7 +231,7 @@ def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: 
         Some of the ends, ascending, without the last.
     """
     n_pieces, n = len(ends), max(1, round(counts.sum()))
-    most = min(most, n_pieces, max(2, n // ROWS_A_BIN))
+    most = min(most, n_pieces, max(LEAST_AUTO, math.isqrt(n // ROWS_A_CELL)), max(2, n // ROWS_A_BIN))
     begins = np.concatenate([[least], ends[:-1]])
     steps = np.diff(np.concatenate([[least], ends]))
     resolution = steps[steps > 0].min()
