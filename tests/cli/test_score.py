@@ -165,7 +165,7 @@ probability ( b | a ) { (x) 0.5, 0.5; (y) 0.5, 0.5; }
     [
         ("NUMBER", "NaN", "NaN"),
         ("NUMBER", "0.9999", "sum"),
-        ('"version": 1', '"version": 1000', "newer"),
+        ('"version": 2', '"version": 2000', "newer"),
         (None, '{"a": 1}', "no model file"),
         (None, CYCLE, "cycle: a -> b -> a"),
         (None, CYCLE[:100], "bad.bif"),

@@ -324,3 +324,10 @@ def test_progress_is_told() -> None:
     calls: list[Any] = []
     explain(*TABLES, **FAST, progress=lambda *told: calls.append(told))
     assert calls[-1][0] == "graphs"
+
+
+def test_few_rows_of_numbers_have_intervals() -> None:
+    rows = fn.Table.from_frame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0], "b": [8.3, 10.3, 19.0, 16.0, 15.6, 19.8]})
+    found = fn.compare.explain_change(rows, rows, permutations=99)
+    assert found.changed() == ()
+    assert all(0 <= one.low <= one.high < math.inf for one in found.by_variable.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import random
@@ -106,7 +107,26 @@ def test_examples_come_back_and_equal_models_give_equal_files(name: str) -> None
 def test_a_file_is_json_that_others_can_read(name: str) -> None:
     described = json.loads(saved(EXAMPLES[name]), parse_constant=pytest.fail)
     assert list(described)[:3] == ["format", "version", "kind"]
-    assert (described["format"], described["version"]) == ("fishernet", 1)
+    assert (described["format"], described["version"]) == ("fishernet", 2)
+
+
+@EVERY
+def test_a_damaged_byte_never_gives_another_model(name: str) -> None:
+    data = saved(EXAMPLES[name])
+    for place in range(0, len(data), 1 + len(data) // 80):
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        with contextlib.suppress(fn.FishernetError):
+            assert exact(read(fn.load, bytes(damaged))) == exact(EXAMPLES[name])
+
+
+@EVERY
+def test_an_edited_file_is_read_without_its_digest(name: str) -> None:
+    described = json.loads(saved(EXAMPLES[name])) | {"digest": "0" * 64}
+    with pytest.raises(fn.FileFormatError, match="remove its field 'digest'"):
+        read(fn.load, json.dumps(described).encode())
+    del described["digest"]
+    assert exact(read(fn.load, json.dumps(described).encode())) == exact(EXAMPLES[name])
 
 
 def plain(net: fn.BayesianNetwork | fn.MarkovNetwork) -> fn.BayesianNetwork | fn.MarkovNetwork:
@@ -336,7 +356,9 @@ def test_old_files_are_read_and_still_written_in_their_layout(name: str) -> None
     assert exact(again) == exact(model)
     described = json.loads(text)
     if described["kind"] not in READ_ONLY:
-        assert json.loads(saved(again)) == described
+        now = json.loads(saved(again))
+        assert (now.pop("version"), len(now.pop("digest"))) == (2, 64)
+        assert {"version": 1, **now} == described
 
 
 # ----------------------------------------------------------------------------------------------- damaged files

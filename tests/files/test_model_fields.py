@@ -51,10 +51,10 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("format", value="other"), 'this is no model file: it lacks "format": "fishernet"'),
         (place("format", value=None), "this is no model file"),
         (
-            place("version", value=2),
-            "version 2 of the format was written by a newer fishernet; this one reads 1; update fishernet",
+            place("version", value=3),
+            "version 3 of the format was written by a newer fishernet; this one reads 2; update fishernet",
         ),
-        (place("version", value=0), "there is no version 0 of the format; this fishernet reads version 1"),
+        (place("version", value=0), "there is no version 0 of the format; this fishernet reads version 2"),
         (place("version", value="1"), "version: expected an integer from 0, got '1'"),
         (place("version", value=True), "version: expected an integer from 0, got True"),
         (place("kind", value="Forest"), "unknown kind of model 'Forest'; known are 'BayesianNetwork'"),

@@ -63,7 +63,7 @@ class VariableChange:
     nats: float
     """What its conditional carries of KL(after || before) beyond chance, averaged over the graphs; at least 0."""
     low: float
-    """The 95 % interval of it, over resampled rows and the graphs; NaN for networks."""
+    """The 95 % interval of it, over reweighted or resampled rows and the graphs; NaN for networks."""
     high: float
     by_chance: float
     """What would be expected if nothing had changed: about (parameters / 2) (1 / rows before + 1 / rows after)."""
@@ -608,12 +608,24 @@ def _resampled_regressions(
     resamples: int,
     random: np.random.Generator,
 ) -> list[Array]:
-    """Return each variable's nats of networks fitted to resampled rows, (resamples, n_variables) for each graph."""
+    """Return each variable's nats of networks fitted to reweighted rows, (resamples, n_variables) for each graph.
+
+    Rows are given random weights, flat on the simplex (Rubin's Bayesian bootstrap, 1981), and not drawn again: few rows
+    drawn again may all be the same row, to which no regression can be fitted.
+    """
     nats = np.empty((len(found), resamples, len(tables[0].variables)))
+    numbers = [table.numbers.T for table in tables]
     for resample in range(resamples):
-        drawn = [table[random.integers(0, table.n_rows, size=table.n_rows)] for table in tables]
-        scatters = [Scatter.from_data(table) for table in drawn]
+        scatters = [_reweighted(X, tables[0].names, random) for X in numbers]
         for graph, one in enumerate(found):
             before, after = (parameters(one.after.dag, scatter) for scatter in scatters)
             nats[graph, resample] = [float(part.sum()) for part in nats_by_configuration(after, before)]
     return list(nats)
+
+
+def _reweighted(X: Array, names: Sequence[str], random: np.random.Generator) -> Scatter:
+    """Return the scatter of rows whose weights are random and add up to their number."""
+    shares = random.dirichlet(np.ones(len(X)))
+    mean = shares @ X
+    centred = X - mean
+    return Scatter(len(X), mean, centred.T @ (centred * (len(X) * shares)[:, None]), names)

@@ -3,8 +3,9 @@
 A file is one JSON object in UTF-8::
 
     "format": "fishernet"
-    "version": 1                  of the format; a newer one is refused with a word about it
+    "version": 2                  of the format; a newer one is refused with a word about it
     "kind": "BayesianNetwork"     and then the fields of that kind
+    "digest": "5f..."             SHA-256 of the fields before it, as they are written; version 1 had none
 
 Numbers are written with as many digits as bring the same bits back, states keep their type (``1``, ``1.0``, ``"1"`` and
 ``true`` are four different things in JSON too), and labels may hold any characters. Nothing in the file is ever run.
@@ -14,6 +15,7 @@ change what the others mean. Another kind of model is one more entry of `KINDS`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +42,7 @@ from fishernet.models import (
 
 FORMAT = "fishernet"
 MOST_LISTS = 2**24  # of a file, objects counted too: each takes memory however short it is
-VERSION = 1
+VERSION = 2
 
 
 class Kind(NamedTuple):
@@ -79,18 +81,32 @@ def store_model(model: object, path: str | os.PathLike[str]) -> str:
         raise SchemaError(f"{a(type(model).__name__)} cannot be saved; what can be saved: {', '.join(sorted(KINDS))}")
     fields = {"format": FORMAT, "version": VERSION, "kind": name, **KINDS[name].write(model)}
     with replacing_text(path) as file:
-        file.writelines(_pieces(fields))
+        file.writelines(_pieces({**fields, "digest": _digest(fields)}))
     return ""
 
 
 def read_model(path: str | os.PathLike[str]) -> Any:
     """Read a model from a file of the library's own, compressed or not."""
-    fields = Fields(path, "", _decoded(path, read_text(path)))
+    content = _decoded(path, read_text(path))
+    fields = Fields(path, "", content)
     read = _reader(fields)
+    digest = fields.text("digest") if fields.has("digest") else None
     with fields.checking():
         model = read(fields)
     fields.end()
+    if digest is not None and digest != _digest({name: content[name] for name in content if name != "digest"}):
+        raise fields.wrong(
+            "the file is not as it was saved: it is damaged or was edited; if you edited it, remove its field 'digest'"
+        )
     return model
+
+
+def _digest(fields: Mapping[str, object]) -> str:
+    """Return what tells these fields from others, however a file spaces them."""
+    found = hashlib.sha256()
+    for piece in _pieces(fields):
+        found.update(piece.encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def _pieces(fields: Mapping[str, object]) -> Iterator[str]:
@@ -111,7 +127,7 @@ def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _decoded(path: object, text: str) -> object:
+def _decoded(path: object, text: str) -> Any:
     if text.count("[") + text.count("{") > MOST_LISTS:
         raise FileFormatError(path, f"more than {MOST_LISTS:,} lists and objects are more than a model has")
     try:
