@@ -96,7 +96,7 @@ def test_batches_make_the_table_of_their_rows(keywords: dict[str, Any], n: int, 
 )
 def test_a_file_makes_the_table_that_is_read_from_it(tmp_path: Path, ending: str, keywords: dict[str, Any]) -> None:
     path = tmp_path / f"people{ending}"
-    fn.write_table(quietly(fn.Table.from_frame, FRAME, categorical=["name"]), path)
+    quietly(fn.write_table, quietly(fn.Table.from_frame, FRAME, categorical=["name"]), path)
     assert_same(quietly(fn.scan, path, **keywords), quietly(fn.read_table, path, **keywords))
 
 
