@@ -15,6 +15,7 @@ import fishernet as fn
 from fishernet.base.random import poisson_draws
 from fishernet.data.encoding import bins, cells
 from fishernet.data.statistics import moments, ranks
+from fishernet.data.streams import spool
 from fishernet.data.streams import stream as streams
 from fishernet.learn import resampling
 
@@ -49,6 +50,21 @@ def pair(weighted: bool = False, **how: Any) -> tuple[fn.Table, fn.Stream]:
     held = frame(weighted=weighted)
     how |= {"weights": "w"} if weighted else {}
     return fn.Table.from_frame(held, **how), fn.scan(pa.table(held), **how)
+
+
+@pytest.mark.parametrize("most_aside", [0, 50_000, 2**31])
+@pytest.mark.parametrize("cache", [None, "memory"])
+@pytest.mark.parametrize("once", [False, True])
+def test_what_is_put_aside_or_read_again_is_the_same(
+    most_aside: int, cache: Any, once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "MOST_KEPT", 0)
+    monkeypatch.setattr(spool, "MOST_ASIDE", most_aside)
+    held = pa.table(frame())
+    for i in range(3):
+        fn.write_table(fn.Table.from_frame(held[1000 * i : 1000 * (i + 1)]), tmp_path / f"{i}.csv")
+    source: Any = iter(held.to_batches(500)) if once else tmp_path
+    assert fn.scan(source, cache=cache) == fn.Table.from_frame(held)
 
 
 PARTS: dict[str, Callable[[Any], fn.Table]] = {

@@ -70,6 +70,8 @@ class Batches:
         Of files: begins anew and gives their rows as they are (`fishernet.data.originals`), with all columns.
     once : bool
         Whether it can be read once only.
+    slow : bool
+        Whether reading it takes so long that what was read is better put aside than read again.
     """
 
     read: Callable[[], Iterator[Batch]]
@@ -77,6 +79,7 @@ class Batches:
     n_rows: int | None = None
     frames: Callable[[], Iterator[pa.Table]] | None = None
     once: bool = False
+    slow: bool = False
 
     def about(self) -> int | None:
         """Return how many rows there are, or about how many; None where nobody can tell."""
@@ -229,7 +232,9 @@ def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: 
         if wanted is not None:
             raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
         _note_partitions(files, folder)
-        return Batches(lambda: _of_texts(files, options), tuple(files), frames=lambda: _text_frames(files, options))
+        return Batches(
+            lambda: _of_texts(files, options), tuple(files), slow=True, frames=lambda: _text_frames(files, options)
+        )
     if kind in COLUMNAR:
         options.text.refuse(files[0].name)
         dataset, undeclared = dataset_of(files, kind, folder)

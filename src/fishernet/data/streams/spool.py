@@ -1,7 +1,7 @@
 """Where the columns of a long source lie while they are made: in a file each, or in memory; and how it is read twice.
 
 What a column is is known when its last cell was seen, so a source is read once to decide and once to encode. A short
-one is kept in memory between the two, and what can be read once only is put aside in a file.
+one is kept in memory between the two, and what can be read once only, or slowly, is put aside in a file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from fishernet.data.streams.batches import Batch, Batches, ReadAhead
 
 LEAST_MAPPED = 2**20  # bytes; each mapped file keeps one of the few that a process may have open
 MOST_KEPT = 2**26  # bytes of cells of a source that is kept in memory to be gone through again
+MOST_ASIDE = 2**31  # bytes of cells of a source that can be read again, though slowly
 ASIDE = "batches"
 
 
 class Room(Protocol):
     """Where arrays are put aside, in order under a name, until they are looked at all together."""
+
+    on_disk: bool
 
     def add(self, name: str, data: Any) -> None:
         """Put the bytes of an array behind those that have this name."""
@@ -36,9 +39,15 @@ class Room(Protocol):
         """Return all that was put aside under a name."""
         ...
 
+    def drop(self, name: str) -> None:
+        """Forget what was put aside under a name."""
+        ...
+
 
 class FileRoom:
     """A file a name, in a folder; what was written is mapped, not read."""
+
+    on_disk = True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -58,9 +67,15 @@ class FileRoom:
         with path.open("rb") as file:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
+    def drop(self, name: str) -> None:
+        """Forget what was put aside under a name."""
+        (self._folder / name).unlink(missing_ok=True)
+
 
 class MemoryRoom:
     """The same in memory."""
+
+    on_disk = False
 
     def __init__(self) -> None:
         self._held: dict[str, bytearray] = {}
@@ -72,6 +87,10 @@ class MemoryRoom:
     def bytes_of(self, name: str) -> memoryview:
         """Return all that was put aside under a name."""
         return memoryview(self._held.get(name, b""))
+
+    def drop(self, name: str) -> None:
+        """Forget what was put aside under a name."""
+        self._held.pop(name, None)
 
 
 def array_of(room: Room, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -86,20 +105,22 @@ class Rereadable:
     ----------
     source : Batches
     room : Room
-        Where they are put aside if the source can be read once only.
+        Where they are put aside if the source can be read once only, or slowly and the room is on the disk.
     step : function
         Called with the number of rows that were read, when they are read first.
     """
 
     def __init__(self, source: Batches, room: Room, step: Callable[[int], None]) -> None:
         self._source, self._room, self._step = source, room, step
-        self._kept: list[Batch] | None = []
+        self._kept: list[Batch] = []
+        self._is_long = False
+        self._is_aside = source.once or (source.slow and room.on_disk)
         self._was_read = False
 
     def __iter__(self) -> Iterator[Batch]:
-        if self._was_read and self._kept is not None:
+        if self._was_read and not self._is_long:
             yield from self._kept
-        elif self._was_read and self._source.once:
+        elif self._was_read and self._is_aside:
             data = self._room.bytes_of(ASIDE)
             while len(data):
                 size = int.from_bytes(data[:8], "little")
@@ -118,18 +139,26 @@ class Rereadable:
             _refuse_others(batch, here, kinds)
             n_bytes += _bytes_of(batch.columns)
             n_rows += batch.columns.n_rows
-            if self._source.once:
-                packed = pickle.dumps(batch)
-                self._room.add(ASIDE, len(packed).to_bytes(8, "little") + packed)
-            if self._kept is not None and n_bytes <= MOST_KEPT:
-                self._kept.append(batch)
-            else:
-                self._kept = None
+            self._kept.append(batch)
+            self._is_long = n_bytes > MOST_KEPT
+            if self._is_long:
+                self._put_aside(n_bytes)
             yield batch
             self._step(n_rows)
         if not kinds:
             raise SchemaError("the source has no batches, so its columns are unknown")
         self._was_read = True
+
+    def _put_aside(self, n_bytes: int) -> None:
+        """Move what is kept in memory to the room, unless it is to be read again."""
+        if n_bytes > MOST_ASIDE and not self._source.once:
+            self._is_aside = False
+            self._room.drop(ASIDE)
+        if self._is_aside:
+            for batch in self._kept:
+                packed = pickle.dumps(batch)
+                self._room.add(ASIDE, len(packed).to_bytes(8, "little") + packed)
+        self._kept.clear()
 
 
 def _kind(column: SourceColumn) -> tuple[str, Any]:
