@@ -401,3 +401,13 @@ def test_a_sample_without_a_known_cell_of_a_column_is_told() -> None:
     told = pytest.warns(fn.FishernetWarning, match="'b' lacks over 90 %")
     with told, pytest.raises(SchemaError, match="'b' has 1 known cell, and a sample of the rows none"):
         fn.learn.edge_strengths(rare, 20, seed=1)
+
+
+def test_an_arc_that_the_caller_wants_may_leave_a_nearly_empty_column() -> None:
+    holes = [None if i % 40 else "uv"[i % 80 == 0] for i in range(800)]
+    table = fn.Table.from_frame({"a": ["x", "y"] * 400, "h": holes})
+    start = fn.Dag.from_edges(("a", "h"), [("h", "a")])
+    with pytest.warns(fn.FishernetWarning, match="'h' lacks over 90 %"):
+        assert ("h", "a") not in fn.learn.structure(table).dag.edges
+    assert fn.learn.structure(table, start=start).dag.names == table.names
+    assert ("h", "a") in fn.learn.structure(table, required=[("h", "a")]).dag.edges

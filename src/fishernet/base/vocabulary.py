@@ -45,7 +45,7 @@ _TESTS = "fn.learn.markov_graph learns by tests of independence, an undirected g
 _HYBRID = "'order' and 'tabu' with candidates=10 search among the likeliest neighbours"
 _ORDERS = "the nearest is 'order', and fn.graphs.cpdag(dag) is the class of a Dag"
 _ORDER = "the nearest is 'order', which finds the order of the variables too"
-_MIXED = "columns of numbers beside states need bins=4; of numbers alone the score is 'fractional'"
+_MIXED = "columns of numbers beside states are cut into bins; of numbers alone the score is 'fractional'"
 
 ELSEWHERE: dict[str, dict[str, str]] = {
     "score": {

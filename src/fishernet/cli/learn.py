@@ -190,13 +190,15 @@ def learn(
         with watch.time("read"):
             progress("reading the table", 0, None)
             rows = refuse_empty(table, _read(reading, table, learner, progress))
-            if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
-                learner = learner_of(kind, {**given, "score": FRACTIONAL}, seed)
-                if output is not None:
-                    check_model_output(output, learner.endings)
             decided, way = rows.describe(), way_with_missing(rows, reading.way, _scored_by(given))
+            meant = {}
+            if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
+                meant["score"] = FRACTIONAL
             if way is not None and "missing" in learner.takes:
-                learner = learner_of(kind, {**given, "missing": way}, seed)
+                meant["missing"] = way
+            learner = learner_of(kind, {**given, **meant}, seed) if meant else learner
+            if output is not None:
+                check_model_output(output, learner.endings)
             training, held_out = _divided(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)

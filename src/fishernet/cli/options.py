@@ -26,6 +26,7 @@ from fishernet.data.given import value_given
 from fishernet.data.options import AUTO, Pieces
 from fishernet.data.reading import Rows
 from fishernet.data.source import told_of_cuts
+from fishernet.data.variable import mixes_numbers
 from fishernet.learn.missing.ways import MISSING
 
 Number = TypeVar("Number", int, float)
@@ -171,9 +172,8 @@ class Reading:
 
     def in_states(self, table: Table) -> Table:
         """Return a table with its numbers cut where there are states beside them, and then states of missing cells."""
-        numbers = [variable.is_continuous for variable in table.variables]
         as_states = self.missing == "state" and table.has_missing
-        if any(numbers) and (not all(numbers) or as_states):
+        if as_states or mixes_numbers(table.variables):
             table = table.discretize(AUTO)
         return table.with_missing_states() if as_states else table
 

@@ -46,6 +46,7 @@ from fishernet.data.matching import is_table
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
+from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
 from fishernet.kernels import FisherKernel, HiddenVariableKernel, Kernel, RowSums
 from fishernet.kernels.features import checked_length
@@ -372,8 +373,7 @@ def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
 
     Points of one table alone would tell it from the other: its rows lie evenly between them.
     """
-    continuous = [variable.is_continuous for variable in tables[0].variables]
-    if bins is None and (not any(continuous) or all(continuous)):
+    if bins is None and not mixes_numbers(tables[0].variables):
         return tables
     both = stacked(tables).discretize(AUTO if bins is None else bins)
     return [table.conform(both.variables) for table in tables]

@@ -141,10 +141,6 @@ class ColumnSummary:
         low, high = self.numbers.min(), self.numbers.max()
         return bool(high - low == self.n_known - 1) and _mark(self) == _mark_of_row(int(low), self.n_known)
 
-    def are_all_different(self) -> bool:
-        """Whether no label occurs twice, as far as the labels that are kept tell."""
-        return bool(self.n_known) and (self.thinned or len(self.labels) == self.n_known)
-
     def as_dates(self) -> ColumnSummary:
         """Return the summary of text as one of dates where all its labels are written as such; any other as it is."""
         if self.is_number or self.declared or not len(self.labels):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -105,12 +105,12 @@ def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | No
 
 
 def identifier_of_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
-    """Leave out whole numbers that count the rows, in any order, or are all different and named as an identifier."""
+    """Leave out whole numbers that count the rows, in any order, or that are many or all different and called an id."""
     if not column.are_numbers or column.unit is not None or (column.numbers != np.rint(column.numbers)).any():
         return None
     if column.n_known >= LEAST_DIFFERENT and column.counts_rows():
         why = "whole numbers that count the rows: an identifier"
-    elif _is_named_one(column) and len(column.labels) > 1 and column.are_all_different():
+    elif _is_named_one(column) and len(column.labels) > 1 and (column.thinned or len(column.labels) == column.n_known):
         why = f"whole numbers, many of them different, in a column called {column.name!r}: an identifier"
     else:
         return None
@@ -228,9 +228,7 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
     _tell(columns, decisions, options)
     kept = {decision.name for decision in decisions if not decision.left_out}
     missing = {column.name: column.n_missing for column in columns if column.n_missing and column.name in kept}
-    if missing and options.missing == "error":
-        fact = f"there are missing cells in {counted(missing)}"
-        raise MissingValueError(fact, counts=missing, parameter="missing", remedies=WAYS)
+    refuse_where_asked(missing, options)
     return Decided(tuple(decisions), missing, _weight_factor(summary.weights, options))
 
 
@@ -246,6 +244,13 @@ def decide_complete(decided: Decided, summary: TableSummary, options: Options) -
             )
         found[column.name] = decide(column, options, OF_KEPT)
     return replace(decided, decisions=tuple([found.get(d.name, d) for d in decided.decisions]))
+
+
+def refuse_where_asked(missing: dict[str, int], options: Options) -> None:
+    """Raise MissingValueError for missing cells, by column, where the options refuse them."""
+    if missing and options.missing == "error":
+        fact = f"there are missing cells in {counted(missing)}"
+        raise MissingValueError(fact, counts=missing, parameter="missing", remedies=WAYS)
 
 
 def with_missing_state(variable: Variable) -> Variable:
@@ -324,8 +329,3 @@ def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
 
 def _warn(warning: FishernetWarning) -> None:
     warnings.warn(warning, stacklevel=5)
-
-
-def names_of(decisions: Iterable[Decision]) -> list[str]:
-    """Return the names of the columns that are kept."""
-    return [decision.name for decision in decisions if not decision.left_out]

@@ -20,7 +20,15 @@ from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import counted
 from fishernet.data.arrays import Weights
 from fishernet.data.column_summary import TableSummary, summarized
-from fishernet.data.decide import WAYS, Decided, Decision, decide_all, decide_complete, with_missing_state
+from fishernet.data.decide import (
+    WAYS,
+    Decided,
+    Decision,
+    decide_all,
+    decide_complete,
+    refuse_where_asked,
+    with_missing_state,
+)
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Cells, Columns, SourceColumn, joined
 from fishernet.data.encoding.dates import Unit
@@ -287,9 +295,7 @@ def complete_rows(cells: Sequence[SourceColumn], n_rows: int) -> npt.NDArray[np.
 
 def refuse_missing(missing: dict[str, int], variables: Sequence[Column], options: Options) -> None:
     """Raise MissingValueError for missing cells where they are not allowed, or have no state of a schema."""
-    if missing and options.missing == "error":
-        fact = f"there are missing cells in {counted(missing)}"
-        raise MissingValueError(fact, counts=missing, parameter="missing", remedies=WAYS)
+    refuse_where_asked(missing, options)
     if options.missing == "state" and options.schema is not None:
         stateless = {v.name: missing[v.name] for v in variables if v.name in missing and v.missing_state is None}
         if stateless:

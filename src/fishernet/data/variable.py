@@ -353,6 +353,11 @@ def any_missing(variables: Iterable[Column], columns: Iterable[npt.NDArray[Any]]
     return any(variable.any_missing(column) for variable, column in zip(variables, columns, strict=True))
 
 
+def mixes_numbers(variables: Iterable[Column]) -> bool:
+    """Whether columns of numbers stand beside columns of states: a network of states needs the numbers cut."""
+    return len({variable.is_continuous for variable in variables}) > 1
+
+
 def require_categorical(variables: Iterable[Column], purpose: str, remedy: str = "") -> tuple[Variable, ...]:
     """Return the variables; raise SchemaError, naming them, when some are continuous."""
     every = checked_variables(variables)

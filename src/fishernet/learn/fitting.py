@@ -18,7 +18,7 @@ from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_sou
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.source import categorical_source, is_source
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
@@ -425,7 +425,7 @@ def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
         return as_scatter(data, names)
     source = as_source(data)
     used = [variable for variable in source.variables if names is None or variable.name in names]
-    if all(variable.is_continuous for variable in used) or not any(variable.is_continuous for variable in used):
+    if not mixes_numbers(used):
         return source
     return categorical_source(source if source.rows is None else source.rows.select([v.name for v in used]))
 

@@ -37,6 +37,7 @@ SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
     "hill-climb": HillClimb,
     "exact": Exact,
 }
+LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
 def structure(
@@ -191,7 +192,8 @@ def structure(
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
         if sparse := _sparse_columns(source):
             required = list(required)
-            forbidden = [*forbidden, *_arcs_from(sparse, names, required)]
+            wanted = [*required, *([] if start is None else start.edges)]
+            forbidden = [*forbidden, *_arcs_from(sparse, names, wanted)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
@@ -231,9 +233,6 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
     return SEARCHES[named](**options, **own)
 
 
-LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
-
-
 def _sparse_columns(source: Source) -> list[str]:
     """Return the columns that are nearly empty."""
     if source.rows is None or not source.has_missing:
@@ -242,9 +241,12 @@ def _sparse_columns(source: Source) -> list[str]:
     return [name for name in source.rows.names if n - missing.get(name, 0) < LEAST_KNOWN * n]
 
 
-def _arcs_from(sparse: Iterable[str], names: Iterable[str], required: Iterable[Edge]) -> list[Edge]:
-    """Return all arcs from nearly empty columns, with a warning: by EM they become parents of many others."""
-    needed = {parent for parent, _ in required}
+def _arcs_from(sparse: Iterable[str], names: Iterable[str], wanted: Iterable[Edge]) -> list[Edge]:
+    """Return all arcs from nearly empty columns, with a warning: by EM they become parents of many others.
+
+    A column from which the caller wants an arc is left as it is.
+    """
+    needed = {parent for parent, _ in wanted}
     parents = [name for name in sparse if name not in needed]
     if parents:
         what = f"{listed(parents)} {'lacks' if len(parents) == 1 else 'lack'} over 90 % of the cells"

@@ -21,6 +21,7 @@ from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, stacked
+from fishernet.data.variable import mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
@@ -182,7 +183,7 @@ def _material(
         fitted = _fitted(model, original)
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
     numbers = tuple(v.name for v in original.variables if v.is_continuous)
-    cut = numbers if bins is not None or len(numbers) < len(original.variables) else ()
+    cut = numbers if bins is not None or mixes_numbers(original.variables) else ()
     rows = original
     if cut:
         points = _points(original, later, bins) if later is not None else AUTO if bins is None else bins

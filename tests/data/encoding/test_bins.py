@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, pairwise
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from fishernet import SchemaError, Table
-from fishernet.data.encoding.bins import equal_width_cuts, interval_labels, quantile_cuts
+from fishernet.data.encoding.bins import (
+    LEAST_AUTO,
+    MOST_AUTO,
+    description_length_cuts,
+    equal_width_cuts,
+    interval_labels,
+    quantile_cuts,
+)
 
 values = st.one_of(
     st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)
@@ -210,3 +219,70 @@ def test_what_cannot_be_binned(column: list[object], message: str) -> None:
 def test_infinite_numbers_fit_given_cuts() -> None:
     table = Table.from_frame({"x": [1.0, float("inf"), float("-inf")]}, bins={"x": [0.0]})
     assert table.column("x").tolist() == [1, 1, 0]
+
+
+# ------------------------------------------------------------------------------------------------- automatic bins
+
+
+def multinomial_complexity(n: int, k: int) -> float:
+    """The sum of maximum likelihoods over all samples of n of k values: of two by SciPy, of more by the recurrence."""
+    held = np.arange(n + 1)
+    found = [1.0, float(binom.pmf(held, n, held / n).sum())]
+    while len(found) < k:
+        found.append(found[-1] + n / len(found[:-1]) * found[-2])
+    return found[k - 1]
+
+
+def gain(least: float, ends: list[float], counts: list[int], cuts: list[float]) -> float:
+    """Minus the description length of the histogram with some cuts, one bin at a time."""
+    n, width = sum(counts), min(b - a for a, b in pairwise([least, *ends]) if b > a)
+    found = -math.log(multinomial_complexity(n, len(cuts) + 1)) - math.log(math.comb(len(ends) - 1, len(cuts)))
+    for low, high in pairwise([least - width, *cuts, ends[-1]]):
+        held = sum(count for end, count in zip(ends, counts, strict=True) if low < end <= high)
+        found += held * math.log(held / (n * (high - low)))
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 60)), min_size=MOST_AUTO, max_size=9), st.integers(-9, 9))
+def test_automatic_cuts_describe_the_numbers_in_the_fewest_nats(pieces: list[tuple[int, int]], least: int) -> None:
+    ends = np.cumsum([least, *(step for step, _ in pieces)])[1:].astype(float)
+    counts = [50 * count for _, count in pieces]
+    cuts = description_length_cuts(float(least), ends, np.array(counts, float), MOST_AUTO)
+    most = max(LEAST_AUTO, min(MOST_AUTO, math.isqrt(sum(counts) // 50)))
+    assert LEAST_AUTO <= len(cuts) + 1 <= most
+    tried = [c for k in range(LEAST_AUTO - 1, most) for c in combinations(ends[:-1].tolist(), k)]
+    best = max(gain(float(least), ends.tolist(), counts, list(some)) for some in tried)
+    assert gain(float(least), ends.tolist(), counts, cuts) == pytest.approx(best, rel=1e-12, abs=1e-8)
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(30, 3000),
+    st.sampled_from(["normal", "exponential", "uniform", "standard_cauchy"]),
+)
+def test_automatic_bins_are_few_and_none_is_empty(seed: int, n: int, law: str) -> None:
+    x = getattr(np.random.default_rng(seed), law)(size=n)
+    codes = Table.from_frame({"x": x}, bins="auto").codes[0]
+    assert 1 <= len(np.unique(codes)) <= min(MOST_AUTO, max(2, n // 20))
+    assert (np.bincount(codes) > 0).all()
+
+
+def test_automatic_cuts_fall_where_the_density_changes() -> None:
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.uniform(0, 1, 9000), rng.uniform(9, 10, 9000)])
+    cuts = cut_points(x)
+    assert 0.9 < cuts[cuts < 5].max() < 1.1
+    assert cuts.max() > 1.1
+
+
+def cut_points(x: Any, **how: Any) -> np.ndarray:
+    (variable,) = Table.from_frame({"x": x, **how}, bins="auto", weights="w" if "w" in how else None).variables
+    return np.array(cast(Any, variable).cuts)
+
+
+def test_automatic_cuts_know_neither_missing_cells_nor_how_rows_are_repeated() -> None:
+    rng = np.random.default_rng(2)
+    x, w = rng.gamma(2.0, size=900), rng.integers(0, 5, 900)
+    np.testing.assert_array_equal(cut_points(np.append(x, [np.nan] * 20_000)), cut_points(x))
+    np.testing.assert_array_equal(cut_points(x, w=w), cut_points(np.repeat(x, w)))
+    np.testing.assert_array_equal(cut_points(8 * x), 8 * cut_points(x))

@@ -61,8 +61,8 @@ def cut_here(
     if not is_cut(variable, options):
         return variable, [column]
     place = place_of(variable, column, weights)
-    total = len(column) if weights is None else float(weights.sum())
-    found = bins_found(lambda question: question({variable.name: place}), variable, options, total)
+    unit = 1.0 if weights is None or not weights.any() else in_units(weights)[1]
+    found = bins_found(lambda question: question({variable.name: place}), variable, options, unit)
     return found, [column] if found.is_continuous else in_bins(variable, column, found)
 
 
@@ -120,8 +120,8 @@ def in_bins(variable: Column, column: npt.NDArray[Any], bins: Variable) -> Itera
         yield codes.astype(bins.dtype)
 
 
-def bins_found(ask: Sum, variable: Column, options: Options, total: float) -> Column:
-    """Return what a column of numbers becomes, by what the places of its rows, of this total weight, answer."""
+def bins_found(ask: Sum, variable: Column, options: Options, unit: float) -> Column:
+    """Return what a column of numbers becomes, by what places answer that count the weights of rows in a unit."""
     name, cut = variable.name, options.cut(variable.name)
     assert cut is not None
     least, largest = (
@@ -143,7 +143,7 @@ def bins_found(ask: Sum, variable: Column, options: Options, total: float) -> Co
     if cut == 1:
         return _binned(variable, [], bounds)
     if cut == AUTO:
-        return _binned(variable, _automatic(ask, name, least, total), bounds)
+        return _binned(variable, _automatic(ask, name, least, largest, unit), bounds)
     if options.binning == "equal-width":
         return _binned(variable, equal_width_cuts(least, largest, cut), bounds)
     return _binned(variable, ranks.quantile_cuts(ask, name, cut), bounds)
@@ -203,12 +203,11 @@ def equal_width_cuts(lowest: float, highest: float, n_bins: int) -> list[float]:
 # -------------------------------------------------------------------------------------------------- automatic cuts
 
 
-def _automatic(ask: Sum, name: str, least: float, total: float) -> list[float]:
+def _automatic(ask: Sum, name: str, least: float, largest: float, unit: float) -> list[float]:
     """Return the cuts of the histogram of least description length."""
-    last = ask(partial(ranks.largest_of, name=name)).value
-    ends = np.array([*ranks.quantile_cuts(ask, name, CANDIDATES), last])
+    ends = np.array([*ranks.quantile_cuts(ask, name, CANDIDATES), largest])
     counts = np.diff(ask(partial(ranks.rows_below, name=name, borders=ends)), prepend=0)
-    return description_length_cuts(least, ends, counts * (total / counts.sum()), MOST_AUTO)
+    return description_length_cuts(least, ends, counts * unit, MOST_AUTO)
 
 
 def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: int) -> list[float]:

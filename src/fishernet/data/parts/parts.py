@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,11 @@ from fishernet.base.vocabulary import BinningName
 from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described
+from fishernet.data.encode import told_of_bins
 from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
 from fishernet.data.encoding.cells import joined
 from fishernet.data.matching import is_table
 from fishernet.data.options import Bins, Options
-from fishernet.data.parts.places import Places
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
 from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of
@@ -38,6 +38,29 @@ from fishernet.data.variable import Column
 FAN = 8  # answers that are added at once
 
 Answer = TypeVar("Answer")
+
+
+class Places(Protocol):
+    """Where parts of the data are worked on: in this process, or by the workers of a cluster."""
+
+    def hold(self, parts: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
+        """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
+        ...
+
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return handles of the answers of a function of its own for each that is held; they stay where they are."""
+        ...
+
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
+        """Return the sum of a function's answers for what is held, added in an order that depends on nothing else.
+
+        `any_order` says that the sum is the same, to the last bit, in whatever order they are added.
+        """
+        ...
+
+    def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
+        """Return a function's answers for what is held, in its order."""
+        ...
 
 
 class Here:
@@ -219,7 +242,8 @@ class Parts(Source):
         options = Options.checked(bins=bins, binning=binning)
         options.choose(self.names)
         variables, held = cut_held(self._places, self._held, self._variables, options)
-        return self.adopt(self._places, held, variables, list(self._places.each(held, facts_of)), self._decisions)
+        told = told_of_bins(self._decisions, variables)
+        return self.adopt(self._places, held, variables, list(self._places.each(held, facts_of)), told)
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, given by ascending positions, in that order.
@@ -301,7 +325,7 @@ def cut_held(
     unit, total = common_unit(facts) or None, math.fsum(one.weight for one in facts)
     numbers = places.each_own(held, [partial(_numbers_of, names=asked, unit=unit, total=total)] * len(held))
     ask = partial(places.sum, numbers)
-    found = [bins_found(ask, v, options, total) if v.name in asked else v for v in variables]
+    found = [bins_found(ask, v, options, (total and unit) or 1.0) if v.name in asked else v for v in variables]
     return found, places.each_own(held, [partial(_in_bins, variables=tuple(found))] * len(held))
 
 

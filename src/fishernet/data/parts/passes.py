@@ -18,8 +18,7 @@ from fishernet.data.encode import Kept, decided_by, encode, summary_of_part, tol
 from fishernet.data.encoding.bins import is_cut
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.options import Options
-from fishernet.data.parts.parts import cut_held
-from fishernet.data.parts.places import Places
+from fishernet.data.parts.parts import Places, cut_held
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 

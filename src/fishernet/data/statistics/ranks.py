@@ -56,7 +56,7 @@ class Place(Protocol):
         ...
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below another; -infinity where there is none."""
+        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
         ...
 
     def least(self) -> float:
@@ -99,7 +99,7 @@ class Ladder:
         return Gathered(self.values[rows], np.diff(self.rows)[rows])
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below another; -infinity where there is none."""
+        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
         at = len(self.values) if less is None else int(np.searchsorted(self.values, less, side="left"))
         return float(self.values[at - 1]) if at else -np.inf
 
@@ -169,7 +169,7 @@ class Unsorted:
         return found
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below another; -infinity where there is none."""
+        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
         parts = (x if less is None else x[x < less] for x, _ in self._held())
         return max((float(x.max(initial=-np.inf)) for x in parts), default=-np.inf)
 
@@ -295,7 +295,7 @@ def _between(place: dict[str, Place], name: str, intervals: Sequence[tuple[float
 
 
 def largest_of(place: dict[str, Place], name: str, less: float | None = None) -> Largest:
-    """Return the largest number in a place, or the largest below another."""
+    """Return the largest number in a place, of those below `less` where it is given."""
     return Largest(place[name].largest(less))
 
 
