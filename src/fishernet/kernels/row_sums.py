@@ -35,7 +35,7 @@ from fishernet.kernels.features import (
     weighted_mean,
 )
 from fishernet.kernels.parts import FeatureParts
-from fishernet.kernels.rows import Rows, counted_once
+from fishernet.kernels.rows import Rows, reweighted
 
 Positions = npt.NDArray[np.int64]
 
@@ -301,10 +301,10 @@ class SumsOfKernel:
 
     def matrix(self, rows: Positions, others: Positions | None = None, of: Self | None = None) -> Matrix:
         """Return the kernel of some rows with others, or with themselves; the others may be `of` another table."""
-        taken = counted_once(self._rows[rows])
+        taken = reweighted(self._rows[rows])
         if others is None:
             return np.asarray(self._kernel(taken), dtype=np.float64)
-        further = counted_once((self if of is None else of)._rows[others])
+        further = reweighted((self if of is None else of)._rows[others])
         return np.asarray(self._kernel(taken, further), dtype=np.float64)
 
     def squared_length(self, rows: Positions, factors: Matrix) -> float:
@@ -347,7 +347,7 @@ class SumsOfKernel:
 
     def alone(self, rows: Positions, times: Positions | None = None) -> Self:
         """Return some rows to be compared with their own mean; each counts once, or so many times as is said of it."""
-        return type(self)(self._kernel, counted_once(self._rows[rows], times))
+        return type(self)(self._kernel, reweighted(self._rows[rows], times))
 
 
 class FeatureSums(SumsOfKernel):
@@ -385,7 +385,7 @@ class FeatureSums(SumsOfKernel):
 
     def some(self, rows: slice | Positions) -> FeatureSums:
         """Return some of the rows, each of which counts once, to be compared with the mean of all."""
-        return FeatureSums(self._kernel, counted_once(self._rows[rows]), self._whole)
+        return FeatureSums(self._kernel, reweighted(self._rows[rows]), self._whole)
 
     def along(self, rows: Positions, factors: Matrix) -> Matrix:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
@@ -507,7 +507,7 @@ class MatrixSums(SumsOfKernel):
     def along(self, rows: Positions, factors: Matrix) -> Matrix:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
         if len(rows) > self._most_kept:
-            chosen = counted_once(self._rows[rows])
+            chosen = reweighted(self._rows[rows])
             blocks = [
                 self._kernel(self._rows[at : at + BLOCK], chosen) @ factors for at in range(0, self.n_rows, BLOCK)
             ]
@@ -531,7 +531,7 @@ class MatrixSums(SumsOfKernel):
 
     def _rows_of_matrix(self, rows: Positions) -> Matrix:
         """Return the kernel of some rows with every row."""
-        return np.asarray(self._kernel(counted_once(self._rows[rows]), self._rows), dtype=np.float64)
+        return np.asarray(self._kernel(reweighted(self._rows[rows]), self._rows), dtype=np.float64)
 
     def mean_with(self, other: Self) -> float:
         """Return the mean of the kernel over all pairs of rows of two tables."""

@@ -75,10 +75,10 @@ def split_rows(rows: Rows, n_parts: int) -> Sequence[Rows]:
     return rows.rows_by_part if has_parts(rows) else (rows,) * n_parts
 
 
-def counted_once(rows: Rows, times: npt.NDArray[np.int64] | None = None) -> Rows:
+def reweighted(rows: Rows, times: npt.NDArray[np.int64] | None = None) -> Rows:
     """Return rows of which each counts once, whatever its weight, or so many times as is said of it."""
     if has_parts(rows):
-        return PartRows([counted_once(part, times) for part in rows.rows_by_part])
+        return PartRows([reweighted(part, times) for part in rows.rows_by_part])
     return rows.adopt(rows.variables, rows.codes, weights=times, n_rows=rows.n_rows) if is_table(rows) else rows
 
 

@@ -26,7 +26,7 @@ from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
-from fishernet.learn.structures import structure, usual_score
+from fishernet.learn.structures import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells
@@ -410,7 +410,6 @@ def bayesian_network(
     """
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
-    options = {"score": usual_score(source)} | options
     make = word(conditionals, "conditionals", KINDS)
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":

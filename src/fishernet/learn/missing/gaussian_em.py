@@ -27,6 +27,7 @@ from fishernet.data import Scatter, Table
 from fishernet.data.matching import is_frame, is_table
 from fishernet.learn.em import Effort, EmResult, fit
 
+LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
 Numbers = npt.NDArray[np.float64]
 
 
@@ -162,9 +163,6 @@ def _any_normal(scatter: Scatter) -> _AnyNormal:
     spread = np.where(spread > 0, spread, 1.0)
     share = max(LEAST_SHRUNK, len(spread) / (len(spread) + scatter.n))
     return _AnyNormal(scatter.mean, (1 - share) * covariance + share * np.diag(spread))
-
-
-LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
 
 
 def expected_numbers(data: Any) -> Any:
