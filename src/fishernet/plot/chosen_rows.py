@@ -17,7 +17,7 @@ from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.kernel import adapted
-from fishernet.kernels.rows import Rows, counted
+from fishernet.kernels.rows import Rows, reweighted
 from fishernet.plot.matrices import as_cosines
 from fishernet.plot.style import Theme, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import FONT, family_of, label
@@ -228,7 +228,7 @@ def _by_distances(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[
 
 def _by_components(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
     """Return the first two kernel principal components of rows, (n, 2), and how much of the spread each has."""
-    matrix = np.asarray(kernel(counted(rows[at])), dtype=np.float64)
+    matrix = np.asarray(kernel(reweighted(rows[at])), dtype=np.float64)
     means = matrix.mean(axis=0)
     centred = matrix - means - means[:, None] + means.mean()
     points, values = _plane((centred + centred.T) / 2)
@@ -247,7 +247,7 @@ PROJECTIONS: dict[str, Callable[[Any, Rows, Positions], tuple[Array, tuple[str, 
 
 
 def _cosines(kernel: Any, rows: Rows) -> Array:
-    cosines = as_cosines(np.asarray(kernel(counted(rows)), dtype=np.float64))
+    cosines = as_cosines(np.asarray(kernel(reweighted(rows)), dtype=np.float64))
     return np.asarray((cosines + cosines.T) / 2)
 
 

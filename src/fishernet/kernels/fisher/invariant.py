@@ -25,7 +25,7 @@ from fishernet.kernels.fisher.family_counts import are_few, family_counts
 from fishernet.kernels.fisher.metrics import Metric, flat, inverse_of
 from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.kernels.row_sums import MOST_SPLIT_CELLS, Distances, Positions, SumsOfKernel, Whole
-from fishernet.kernels.rows import counted, distinct_rows
+from fishernet.kernels.rows import distinct_rows, reweighted
 from fishernet.models import BayesianNetwork
 from fishernet.models.conditionals.base import shown_states
 
@@ -307,7 +307,7 @@ class CellSums(SumsOfKernel):
 
     def some(self, rows: slice | Positions) -> CellSums:
         """Return some of the rows, each of which counts once, to be compared with the mean of all."""
-        found = CellSums(self._kernel, counted(self._rows[rows]), self._whole, self._counts)
+        found = CellSums(self._kernel, reweighted(self._rows[rows]), self._whole, self._counts)
         found._first_row = rows.start or 0 if isinstance(rows, slice) else 0
         return found
 
