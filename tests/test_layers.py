@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -269,3 +271,25 @@ def test_no_class_of_our_own_is_looked_up_by_type() -> None:
             if any(isinstance(part, ast.Call) and getattr(part.func, "id", "") == "type" for part in inside):
                 found.add(path)
     assert not found
+
+
+# Of a Python on Windows: what it has not, and then a stream, whose store is the part that would need it most.
+ELSEWHERE = """
+import os, signal, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+for module, names in (
+    (os, "fork geteuid getuid killpg mkfifo pread register_at_fork sched_getaffinity sysconf O_NOFOLLOW"),
+    (signal, "SIGALRM SIGHUP SIGKILL SIGPIPE"),
+):
+    for name in names.split():
+        vars(module).pop(name, None)
+import fishernet as fn
+import fishernet.cli
+table = fn.datasets.load("asia").sample(50, seed=1)
+assert fn.scan(table.to_frame()) == table
+"""
+
+
+def test_nothing_is_needed_that_only_posix_has() -> None:
+    subprocess.run([sys.executable, "-c", ELSEWHERE], check=True)

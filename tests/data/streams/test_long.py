@@ -15,7 +15,7 @@ import fishernet as fn
 from fishernet.base.random import poisson_draws
 from fishernet.data.encoding import bins, cells
 from fishernet.data.statistics import moments, ranks
-from fishernet.data.streams import spool
+from fishernet.data.streams import packing, spool
 from fishernet.data.streams import stream as streams
 from fishernet.learn import resampling
 
@@ -26,7 +26,7 @@ N = 3000
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what is done to long tables be done to short ones."""
     monkeypatch.setattr(streams, "MOST_COPIED", 1000)
-    monkeypatch.setattr(streams, "PACKED_ON_DISK", 500)
+    monkeypatch.setattr(packing, "LEAST_ROWS", 500)
     monkeypatch.setattr(cells, "MOST_KEPT", 500)
     monkeypatch.setattr(bins, "MOST_SORTED", 500)
     monkeypatch.setattr(ranks, "MOST_GATHERED", 64)

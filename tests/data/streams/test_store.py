@@ -14,6 +14,7 @@ import tempfile
 import time
 import warnings
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +82,22 @@ def test_a_long_stream_is_divided_on_the_disk(tmp_path: Path, monkeypatch: pytes
         assert not list((tmp_path / "temporary").iterdir())
 
 
-def test_a_column_that_is_written_leaves_the_memory(tmp_path: Path) -> None:
-    with store.Writer(tmp_path) as writer:
-        column = np.zeros(1000, dtype=np.uint8)
-        held = weakref.ref(column)
-        kept = writer.column(fn.Variable("a", ["x"]), [column], 1000)
-        del column
-        kept_too = writer.column(fn.Variable("b", ["x"]), [np.zeros(1000, dtype=np.uint8)], 1000)
-        writer.finish([fn.Variable("a", ["x"]), fn.Variable("b", ["x"])], 1000, [], {})
-        gc.collect()
-        assert held() is None
-    assert (len(kept), str(kept.dtype), len(kept_too)) == (0, "uint8", 0)
+def test_no_more_than_two_blocks_of_a_store_are_in_memory(tmp_path: Path) -> None:
+    held: list[weakref.ref[Any]] = []
+
+    def blocks() -> Iterator[Any]:
+        for i in range(9):
+            block = np.full(1000, i, dtype=np.uint8)
+            held.append(weakref.ref(block))
+            yield block
+            del block
+            assert sum(one() is not None for one in held) <= 2
+
+    variable = fn.Variable("a", list(range(9)))
+    with store.new_store(tmp_path / "store") as made:
+        made.write([(variable, blocks())], None, 9000)
+    assert made.opened.columns[0].tolist() == np.repeat(range(9), 1000).tolist()
+    assert np.load(codes_of(tmp_path / "store")).shape == (1, 9000)
 
 
 def test_a_stream_can_be_kept_later(source: Path, tmp_path: Path) -> None:
@@ -110,11 +116,17 @@ def test_a_folder_of_other_things_is_left_alone(source: Path, tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == ["asia.parquet"]
 
 
+def codes_of(folder: Path) -> Path:
+    """Return the file of a store that holds its codes."""
+    [path] = folder.glob("rows-*/codes-1.npy")
+    return path
+
+
 def damaged(folder: Path, how: str) -> None:
     if how == "cut":
-        os.truncate(folder / "codes-1.bin", 100)
+        os.truncate(codes_of(folder), 100)
     elif how == "gone":
-        (folder / "codes-1.bin").unlink()
+        codes_of(folder).unlink()
     elif how == "json":
         (folder / "store.json").write_text("{")
     elif how == "head":
@@ -138,12 +150,12 @@ def test_a_damaged_store_says_so(source: Path, tmp_path: Path, how: str, message
 
 def test_a_changed_byte_is_found_by_its_checksum(source: Path, tmp_path: Path) -> None:
     stream = fn.scan(source, cache=tmp_path / "store")
-    with (tmp_path / "store" / "codes-1.bin").open("r+b") as file:
+    with codes_of(tmp_path / "store").open("r+b") as file:
         file.seek(1234)
-        file.write(b"\x01" if stream.codes[0].base is None else b"\x07")
+        file.write(b"\x07")
     with pytest.raises(fn.FileFormatError, match="checksum"):
         stream.verify()
-    (tmp_path / "store" / "codes-1.bin").unlink()
+    codes_of(tmp_path / "store").unlink()
     with pytest.raises(fn.FileFormatError, match="cannot be read"):
         stream.verify()
 
@@ -163,7 +175,7 @@ def test_every_flipped_bit_is_refused_or_harmless(
     weights: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thousand bits, over every file of a store."""
-    monkeypatch.setattr("fishernet.data.streams.stream.PACKED_ON_DISK", 1)
+    monkeypatch.setattr("fishernet.data.streams.packing.LEAST_ROWS", 1)
     pq.write_table(PEOPLE, tmp_path / "people.parquet")
     table, folder = fn.read_table(tmp_path / "people.parquet", weights=weights), tmp_path / "store"
 
@@ -174,9 +186,9 @@ def test_every_flipped_bit_is_refused_or_harmless(
     expected = answers()
     assert expected[0] == table
     assert expected[1] == [found.counts.tolist() for found in table.statistics([(0,), (1,), (0, 1)])]
-    whole = {path: path.read_bytes() for path in folder.iterdir() if path.stat().st_size}
-    assert {path.name for path in whole} >= {"codes-1.bin", "numbers.bin", "store.json"}
-    assert ("weights.bin" if weights else "planes.bin") in {path.name for path in whole}
+    whole = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    assert {path.name for path in whole} >= {"codes-1.npy", "numbers.npy", "store.json"}
+    assert ("weights.npy" if weights else "planes.npy") in {path.name for path in whole}
     rng, refused = np.random.default_rng(5), dict.fromkeys(whole, 0)
     for i in range(500):
         path = list(whole)[i % len(whole)]
@@ -193,8 +205,7 @@ def test_every_flipped_bit_is_refused_or_harmless(
             other.write_bytes(held)
     assert answers()[1] == expected[1]
     for path, n in refused.items():
-        if path.name not in ("planes.bin", "masks.bin"):  # which are made anew
-            assert n == len(range(list(whole).index(path), 500, len(whole)))
+        assert n == len(range(list(whole).index(path), 500, len(whole)))
 
 
 def resigned(folder: Path, **changes: Any) -> None:
@@ -204,8 +215,8 @@ def resigned(folder: Path, **changes: Any) -> None:
     (folder / "store.json").write_text(json.dumps({**head, "digest": store._digest(head)}))
 
 
-def entry(**changes: Any) -> dict[str, Any]:
-    return {"bytes": 0, "type": "|u1", "checksum": "0" * 64} | changes
+def entry(n: Any = 0, **more: Any) -> dict[str, Any]:
+    return {"bytes": n, "checksum": "0" * 64} | more
 
 
 ODD: dict[str, list[Any]] = {
@@ -214,18 +225,19 @@ ODD: dict[str, list[Any]] = {
     "variables": [None, 3, [], [3], [{}], [{"name": "a"}], [{"name": "a", "states": "ab"}]],
     "decisions": [None, 3, [3], [["a"]]],
     "made_of": [None, 3, "", []],
-    "files": [None, 3, [], {}, {"codes-1.bin": 3}, {"codes-1.bin": {}}],
+    "rows": [None, 3, "", "..", "/etc", "rows-1", "rows-01234567-1-x/..", "rows-01234567-1-nowhere"],
+    "files": [None, 3, [], {}, {"codes-1.npy": 3}, {"codes-1.npy": {}}],
 }
 WRONG_HEADS: list[dict[str, Any]] = [
     *({name: value} for name, values in ODD.items() for value in values),
     {"variables": [{"name": "a", "states": ["x"]}]},
     {"variables": [{"name": "a", "states": ["x", "y"]}] * 2},
-    {"files": {"../asia.parquet": entry(bytes=16000)}},
-    {"files": {"/etc/passwd": entry(bytes=16000)}},
-    {"files": {"codes-1.bin": entry(bytes=16000), "../asia.parquet": entry()}},
-    *({"files": {"codes-1.bin": entry(bytes=n)}} for n in ("16000", None, 1.5, 15999, -1)),
-    *({"files": {"codes-1.bin": entry(bytes=16000, type=kind)}} for kind in ("<f8", 3, None, "|O", "nonsense")),
-    {"files": {"codes-1.bin": entry(bytes=16000), "weights.bin": entry(bytes=16000, type="|O")}},
+    {"files": {"../asia.parquet": entry(16000)}},
+    {"files": {"/etc/passwd": entry(16000)}},
+    {"files": {"codes-1.npy": entry(16000), "../asia.parquet": entry()}},
+    *({"files": {"codes-1.npy": entry(n)}} for n in ("16000", None, 1.5, 15999, -1, 16128)),
+    {"files": {"codes-1.npy": entry(16128, type="<f8")}},
+    {"files": {"codes-1.npy": entry(16128), "weights.npy": entry(16128)}},
 ]
 
 
@@ -240,7 +252,7 @@ def test_a_head_that_cannot_be_is_refused(changes: Any, is_resigned: bool, sourc
         head = json.loads((folder / "store.json").read_text())
         (folder / "store.json").write_text(json.dumps(head | changes))
     for call in (lambda: fn.scan(source, cache=folder), stream.verify):
-        with pytest.raises(fn.FileFormatError, match="damaged|made anew"):
+        with pytest.raises(fn.FileFormatError, match="damaged|made anew|is missing"):
             call()
 
 

@@ -110,8 +110,8 @@ class Batches:
             return []
         found = []
         for path in self.files:
-            with naming_unreadable(path), path.open("rb") as file:
-                found.append(checksum_of(file))
+            with naming_unreadable(path):
+                found.append(checksum_of(path))
         return found
 
     def refuse_changes(self, stamp: list[list[Any]]) -> None:

@@ -7,19 +7,18 @@ any error within 32 bits, always changes it. A process looks at a file once, as 
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO
+from pathlib import Path
 
 PIECE = 1 << 20  # bytes; part of what a checksum means
 TOGETHER = 4  # pieces that a thread reads at once
 THREADS = 4
 SETTLED = 3 * 10**9  # ns; a file that was changed so lately may change again without a later time of change
 
-_seen: dict[tuple[int, ...], str] = {}  # file, its size and times, and where its content begins -> its checksum
+_seen: dict[tuple[int, ...], str] = {}  # a file with its size and times -> its checksum
 
 
 class Checksum:
@@ -44,24 +43,26 @@ class Checksum:
         return _joined(self._pieces + ([self._open] if self._room < PIECE else []))
 
 
-def checksum_of(file: IO[bytes], begin: int = 0, *, anew: bool = False) -> str:
-    """Return the checksum of an open file from some byte on; from memory where this process has seen it, or anew."""
-    state = os.fstat(file.fileno())
-    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns, begin)
+def checksum_of(path: Path, *, anew: bool = False) -> str:
+    """Return the checksum of a file; from memory where this process has seen it and nobody has written to it since."""
+    state = path.stat()
+    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     if not anew and key in _seen:
         return _seen[key]
-    found = _computed(file.fileno(), begin, state.st_size)
+    found = _computed(path, state.st_size)
     if time.time_ns() - state.st_ctime_ns > SETTLED:
         _seen[key] = found
     return found
 
 
-def _computed(number: int, begin: int, end: int) -> str:
+def _computed(path: Path, size: int) -> str:
     def of_some(at: int) -> list[int]:
-        data = memoryview(os.pread(number, min(TOGETHER * PIECE, end - at), at))
+        with path.open("rb", buffering=0) as file:  # each thread's own
+            file.seek(at)
+            data = memoryview(file.read(TOGETHER * PIECE))
         return [zlib.crc32(data[i : i + PIECE]) for i in range(0, len(data), PIECE)]
 
-    starts = range(begin, end, TOGETHER * PIECE)
+    starts = range(0, size, TOGETHER * PIECE)
     if len(starts) < 2:
         return _joined(crc for at in starts for crc in of_some(at))
     with ThreadPoolExecutor(min(THREADS, len(starts))) as threads:

@@ -1,23 +1,23 @@
 """Folders of stores: whose they are, how files get into them whole, and what was left behind.
 
-Files are made in a work folder inside the folder that they are for, under a random name, and are put into place when
-they are complete. So a folder of any kind will do: a symbolic link, a mount point, the working directory.
+A store is written in a work folder inside the folder that it is for, so a folder of any kind will do: a symbolic link,
+a mount point, the working directory. Its rows then get a name of their own, which never comes again, and the head that
+points at them is replaced in one step. So nobody waits for anybody, and nobody sees a store half made.
 
-Whoever needs a work folder or a temporary store holds a lock on a file in it. The lock goes with the last process that
-holds it, however that ends; what nobody holds was left behind by a process that was killed, and the next one that makes
-something at that place removes it.
+The name of a work folder, of rows and of a temporary store says which process of which machine made it. What was left
+behind by one that is dead is removed by the next that makes something at that place.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
+import platform
 import re
-import secrets
 import shutil
 import tempfile
 import weakref
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,19 +27,11 @@ from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.machine import is_out_of_memory, without_memory
 
 HEAD = "store.json"
-NUMBERS = "numbers.bin"
-WEIGHTS = "weights.bin"
-DERIVED = ("planes.bin", "masks.bin")
-LOCK = ".lock"  # of a folder whose files are being put into place
-PACKING = ".packing"  # of a folder for which somebody makes the derived files
-HELD = ".held"
+ROWS = "rows-"  # of the names of folders of rows, inside that of their store
+WORK = "new-"  # of the names of work folders, there as well
 PREFIX = "fishernet-"  # of the names of temporary stores
-WORK = "new-"  # of the names of work folders
-OURS = re.compile(
-    rf"codes-[124]\.bin|{re.escape(NUMBERS)}|{re.escape(WEIGHTS)}|planes\.bin|masks\.bin|{re.escape(HEAD)}"
-    rf"|{re.escape(LOCK)}|{re.escape(PACKING)}|\.held.*|{WORK}.*"
-)
-_locks: set[int] = set()  # open files by which this process locks a folder for a while
+MAKER = r"([0-9a-f]{8})-(\d+)-\w+"  # in such names: the machine, the process, and what is random
+OURS = re.compile(rf"{re.escape(HEAD)}|({ROWS}|{WORK}){MAKER}")
 
 
 def checked_folder(folder: str | os.PathLike[str]) -> Path:
@@ -72,11 +64,9 @@ def work_folder(folder: Path) -> Iterator[Path]:
     is_new = not target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=WORK, dir=target))
-        held = _hold(new)
+        new = new_folder(target, WORK)
     except OSError as error:
         raise _not_made(folder, error) from None
-    remove_abandoned(target, WORK)
     try:
         yield new
     except BaseException:
@@ -87,42 +77,6 @@ def work_folder(folder: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        os.close(held)
-
-
-@contextmanager
-def locked(folder: Path, name: str, *, alone: bool) -> Iterator[None]:
-    """Lock a folder, alone or among others; where it cannot be locked (no right, no such file system) do without.
-
-    What is guarded is right without the lock, too, by random names and checksums. With it nothing is made twice, and
-    nobody looks while files are put into place.
-    """
-    try:
-        number = os.open(folder / name, os.O_RDWR | os.O_CREAT if alone else os.O_RDONLY, 0o666)
-    except OSError:
-        yield
-        return
-    _locks.add(number)
-    try:
-        with suppress(OSError):
-            fcntl.flock(number, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        yield
-    finally:
-        with suppress(OSError):  # a child that was forked meanwhile has the file open, too
-            fcntl.flock(number, fcntl.LOCK_UN)
-        _locks.discard(number)
-        os.close(number)
-
-
-def _close_locks() -> None:
-    """Close in a forked child what locks its parent's folders: the locks are to go with the parent."""
-    for number in _locks:
-        with suppress(OSError):
-            os.close(number)
-    _locks.clear()
-
-
-os.register_at_fork(after_in_child=_close_locks)
 
 
 @contextmanager
@@ -133,7 +87,7 @@ def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[Non
     except OSError as error:
         if is_out_of_memory(error):
             raise without_memory("the encoded copy was written", str(error.strerror)) from None
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
             raise FileFormatError(folder, f"the encoded copy cannot be written ({error.strerror})") from None
         size = needed()
         room = "" if size is None else f"; about {size / 2**30:,.2f} GiB are needed there"
@@ -143,81 +97,66 @@ def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[Non
         ) from None
 
 
-# ------------------------------------------------------------------------------------------------ who holds what
+class TemporaryFolder:
+    """The folder of a temporary store, which goes when nothing in the process that made it looks at it any more.
 
-
-class Lease:
-    """What keeps a temporary store: as long as a process has one, nobody removes the store as left behind.
-
-    There is one a process and folder. That of the process that made the folder removes it when nothing in this process
-    looks at it any more. Forked children inherit the lock, and not the duty to remove.
+    There is one object a folder. A forked child has it as well, but not the duty to remove the folder.
     """
 
-    __slots__ = ("__weakref__", "folder")
+    __slots__ = ("__weakref__", "path")
 
-    def __init__(self, folder: Path, number: int, *, removes: bool) -> None:
-        self.folder = folder
-        weakref.finalize(self, _let_go, number, folder if removes else None, os.getpid())
-
-    @classmethod
-    def on_new_folder(cls) -> Lease:
-        """Make a temporary folder and hold it; what dead processes left behind beside it is removed."""
+    def __init__(self) -> None:
         where = Path(tempfile.gettempdir())
-        remove_abandoned(where, PREFIX)
         try:
-            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
-            number = _hold(folder)
+            self.path = new_folder(where, PREFIX)
         except OSError as error:
             raise _not_made(where, error) from None
-        return _leases.setdefault(folder, cls(folder, number, removes=True))
+        _temporary[self.path] = self
+        weakref.finalize(self, _remove, self.path, os.getpid())
 
-    @classmethod
-    def of(cls, folder: Path) -> Lease | None:
-        """Return what holds the temporary store in a folder; None of a store that is kept."""
-        found = _leases.get(folder)
-        if found is not None:
-            return found
-        try:
-            number = os.open(folder / HELD, os.O_RDWR)
-        except OSError:
-            return None
-        with suppress(OSError):
-            fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return _leases.setdefault(folder, cls(folder, number, removes=False))
+    @staticmethod
+    def of(path: Path) -> TemporaryFolder | None:
+        """Return what keeps a folder; None of one that is kept anyway, or by another process."""
+        return _temporary.get(path)
 
 
-_leases: weakref.WeakValueDictionary[Path, Lease] = weakref.WeakValueDictionary()
+_temporary: weakref.WeakValueDictionary[Path, TemporaryFolder] = weakref.WeakValueDictionary()
 
 
-def _let_go(number: int, folder: Path | None, process: int) -> None:
+def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):
-            os.close(number)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _hold(folder: Path) -> int:
-    """Return the open file that says that somebody needs a new folder; it is locked before it has its name."""
-    path = folder / f"{HELD}-{secrets.token_hex(4)}"
-    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    with suppress(OSError):
-        fcntl.flock(number, fcntl.LOCK_SH)
-    path.rename(folder / HELD)
-    return number
+# ------------------------------------------------------------------------------------------------ who made what
 
 
-def remove_abandoned(where: Path, prefix: str) -> None:
-    """Remove the folders of this kind that no process holds any more."""
-    for folder in where.glob(f"{prefix}*"):
-        try:
-            number = os.open(folder / HELD, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # somebody else's, or about to be held
-            continue
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue
-        finally:
-            os.close(number)
+def new_folder(where: Path, prefix: str) -> Path:
+    """Make a folder whose name says who made it, and remove what dead processes left behind beside it."""
+    for left in left_behind(where, prefix):
+        shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{_machine()}-{os.getpid()}-", dir=where))
+
+
+def left_behind(where: Path, prefix: str) -> list[Path]:
+    """Return the folders of a kind that processes of this machine made which are dead."""
+    named = re.compile(re.escape(prefix) + MAKER)
+    found = [(path, named.fullmatch(path.name)) for path in where.glob(f"{prefix}*")]
+    return [path for path, name in found if name and name[1] == _machine() and not _is_alive(int(name[2]))]
+
+
+def _machine() -> str:
+    """Return what tells this machine, or container, from others that see the same disk."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # where to ask would end it; and files in use cannot be removed there
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -181,7 +181,7 @@ def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress
     variables = [variable for variable, _ in made.columns]
     kept = [column for variable, column in zip(variables, columns, strict=True) if variable.is_continuous]
     numbers = np.array(kept, dtype=np.float64).reshape(len(kept), made.n_rows)
-    head = Head(tuple(variables), made.n_rows, told_of_bins(made.decisions, variables), {}, how)
+    head = Head(tuple(variables), made.n_rows, told_of_bins(made.decisions, variables), how)
     return Stream.of_stored(Stored(head, tuple(columns), numbers, made.weights))
 
 
@@ -201,11 +201,8 @@ def _on_disk(
         aside = made.work / "aside"
         aside.mkdir()
         found = _two_passes(batches, options, FileRoom(aside), how, progress, done)
-        for variable, blocks in found.columns:
-            made.writer.column(variable, blocks, found.n_rows)
-        made.writer.weights(found.weights)
-        variables = [variable for variable, _ in found.columns]
-        made.writer.finish(variables, found.n_rows, told_of_bins(found.decisions, variables), how)
+        told = told_of_bins(found.decisions, [variable for variable, _ in found.columns])
+        made.write(found.columns, None if found.weights is None else [found.weights], found.n_rows, told, how)
     return Stream.of_stored(made.opened)
 
 

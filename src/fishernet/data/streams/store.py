@@ -1,27 +1,30 @@
-"""The encoded copy of a long source: a folder with a file a column, which are mapped into memory.
+"""The encoded copy of a long source: a folder of arrays (``.npy``), which are mapped into memory.
 
-Codes lie there in the narrowest type that holds them, all numbers in one file, column by column. The file
-``store.json`` is put into place last, so a folder that has one is complete. It says what the columns are, what they
-were made of, and the length and checksum of each file, and it ends with a digest of itself. What it says of the columns
-and of their files has a digest, too: the *identity* of the store, which derived files (`packing`) and pickled streams
-carry, so that they never meet other rows.
+Codes lie there in the narrowest type that holds them, a file a type, ``[column][row]``, and numbers and weights alike;
+a file a column would take one of the few files that a process may have open for each. Beside them lies the form that
+the core counts fastest (`packing`). The file ``store.json`` comes last and points at them: it says what the columns
+are, what they were made of, and the length and checksum of each file, and it ends with a digest of itself. What it says
+of the columns and of their cells has a digest, too: the *identity* of the store, which pickled streams carry, so that
+they never meet other rows.
 
-Whatever is on the disk is looked at, to the last byte, when a process first opens it. Nothing is written twice: a store
-that is made anew has new files, and whoever has mapped the old ones keeps them.
+Whatever is on the disk is looked at, to the last byte, when a process first opens it. Nothing is written twice, and
+nothing is waited for: a store that is made anew has new files, and whoever has mapped the old ones keeps them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-import mmap
-import os
+import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,32 +32,34 @@ import numpy.typing as npt
 from fishernet.base.errors import FileFormatError
 from fishernet.data.arrow import variable_fields, variable_from
 from fishernet.data.decide import Decision
+from fishernet.data.statistics.counting import native_columns
+from fishernet.data.streams import packing
 from fishernet.data.streams.checksums import Checksum, checksum_of
 from fishernet.data.streams.folders import (
     HEAD,
-    LOCK,
-    NUMBERS,
-    OURS,
-    WEIGHTS,
-    Lease,
-    locked,
+    MAKER,
+    ROWS,
+    WORK,
+    TemporaryFolder,
+    left_behind,
     telling_need,
     work_folder,
 )
-from fishernet.data.streams.packing import verify_derived
 from fishernet.data.variable import Column, checked_variables
 
-VERSION = 2
+VERSION = 3
 MOST_ROWS = 2**53
+NUMBERS, WEIGHTS = "numbers.npy", "weights.npy"
 ANEW = "delete the folder and read the source again"
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the head says of a file: its bytes, the type of its cells, and its checksum."""
+    """What the head says of a file: its bytes and its checksum."""
 
     bytes: int
-    type: str
     checksum: str
 
 
@@ -67,17 +72,20 @@ class Head:
     variables : tuple of Variable or Continuous
     n_rows : int
     decisions : tuple of Decision
-    files : dict
-        By name.
     made_of : dict
         What the store was made of and how, to tell whether it is stale.
+    rows : str
+        The folder of the files, inside that of the store; empty in memory.
+    files : dict
+        By name.
     """
 
     variables: tuple[Column, ...]
     n_rows: int
     decisions: tuple[Decision, ...]
-    files: dict[str, Entry]
     made_of: dict[str, Any]
+    rows: str = ""
+    files: dict[str, Entry] = field(default_factory=dict)
 
     def fields(self) -> dict[str, Any]:
         """Return the head as JSON holds it, without its digest."""
@@ -87,14 +95,22 @@ class Head:
             "n_rows": self.n_rows,
             "variables": [{"name": variable.name, **variable_fields(variable)} for variable in self.variables],
             "decisions": [[d.name, d.why, list(d.overrule), d.left_out] for d in self.decisions],
-            "files": {name: vars(entry) for name, entry in self.files.items()},
             "made_of": self.made_of,
+            "rows": self.rows,
+            "files": {name: vars(entry) for name, entry in self.files.items()},
         }
 
     @property
     def identity(self) -> str:
-        """The digest of what the columns are and hold, whatever they were made of: 64 hexadecimal digits."""
-        return _digest({name: value for name, value in self.fields().items() if name != "made_of"})
+        """The digest of what the columns are and hold, wherever they lie and come from: 64 hexadecimal digits."""
+        apart = ("made_of", "rows", "files")
+        cells = {name: vars(entry) for name, entry in self.files.items() if name not in packing.NAMES}
+        return _digest({name: value for name, value in self.fields().items() if name not in apart} | {"cells": cells})
+
+    def write(self, path: Path) -> None:
+        """Write the head to a file."""
+        fields = self.fields()
+        path.write_text(json.dumps({**fields, "digest": _digest(fields)}), "utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -124,24 +140,19 @@ class Head:
     def _checked(cls, fields: dict[str, Any]) -> Self:
         """Return the head of these fields; raise ValueError, KeyError or TypeError when they cannot be one."""
         variables = checked_variables([variable_from(item["name"], json.dumps(item)) for item in fields["variables"]])
-        n_rows, made_of = fields["n_rows"], fields["made_of"]
+        n_rows, made_of, rows = fields["n_rows"], fields["made_of"], fields["rows"]
         decisions = tuple(Decision(name, why, tuple(words), out) for name, why, words, out in fields["decisions"])
         files = {name: Entry(**entry) for name, entry in fields["files"].items()}
+        needed = {_file_of(variable) for variable in variables}
         if (
             type(n_rows) is not int
             or not 0 <= n_rows <= MOST_ROWS
             or not all(isinstance(file, list) for file in made_of.get("files", ()))
+            or not re.fullmatch(ROWS + MAKER, rows)
+            or not needed <= files.keys() <= {*needed, WEIGHTS, *packing.NAMES}  # of no other file, wherever it lies
         ):
             raise ValueError
-        needed = _needed_files(variables)
-        if WEIGHTS in files:
-            needed[WEIGHTS] = [np.dtype(np.float64 if files[WEIGHTS].type == "<f8" else np.int64)]
-        if files.keys() != needed.keys():  # names of no other file, wherever it lies
-            raise ValueError
-        for name, kinds in needed.items():
-            if (files[name].bytes, files[name].type) != (sum(k.itemsize for k in kinds) * n_rows, kinds[0].str):
-                raise ValueError
-        return cls(tuple(variables), n_rows, decisions, files, made_of)
+        return cls(tuple(variables), n_rows, decisions, made_of, rows, files)
 
 
 def _digest(fields: dict[str, Any]) -> str:
@@ -150,79 +161,15 @@ def _digest(fields: dict[str, Any]) -> str:
 
 def _file_of(variable: Column) -> str:
     """Return the file that holds the columns of a variable's type, one after the other."""
-    return NUMBERS if variable.is_continuous else f"codes-{variable.dtype.itemsize}.bin"
-
-
-def _needed_files(variables: Iterable[Column]) -> dict[str, list[np.dtype[Any]]]:
-    """Return the files that hold such columns, with the types of the columns in each."""
-    found: dict[str, list[np.dtype[Any]]] = {}
-    for variable in variables:
-        found.setdefault(_file_of(variable), []).append(np.dtype(variable.dtype))
-    return found
+    return NUMBERS if variable.is_continuous else f"codes-{variable.dtype.itemsize}.npy"
 
 
 # ---------------------------------------------------------------------------------------------------------- writing
 
 
-class Writer:
-    """Writes a store into a folder, a column at a time; the next is made while a thread writes the last."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files: dict[str, tuple[str, list[int], Checksum]] = {}
-        self._thread = ThreadPoolExecutor(1)
-        self._written: Future[None] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
-
-    def column(self, variable: Column, blocks: Iterable[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:  # noqa: ARG002
-        """Write a column, block by block, and return what stands for it meanwhile: its type, without rows."""
-        kind = np.dtype(variable.dtype)
-        self._begin(_file_of(variable), np.zeros(0, dtype=kind))  # a column without rows has a file, too
-        for block in blocks:
-            self._begin(_file_of(variable), block.astype(kind, copy=False))
-        return np.zeros(0, dtype=kind)
-
-    def weights(self, weights: npt.NDArray[Any] | None) -> None:
-        """Write the rows' weights."""
-        if weights is not None:
-            self._begin(WEIGHTS, weights)
-
-    def _begin(self, name: str, array: npt.NDArray[Any]) -> None:
-        """Have an array written when the one before it is, so that there are two in memory at most."""
-        self._wait()
-        self._written = self._thread.submit(self._append, name, array)
-
-    def _wait(self) -> None:
-        if self._written is not None:
-            self._written.result()
-
-    def _append(self, name: str, array: npt.NDArray[Any]) -> None:
-        data = np.ascontiguousarray(array).view(np.uint8).data
-        _, lengths, checksum = self._files.setdefault(name, (array.dtype.str, [], Checksum()))
-        with (self._folder / name).open("ab") as file:
-            file.write(data)
-        checksum.update(data)
-        lengths.append(len(data))
-
-    def finish(
-        self, variables: Sequence[Column], n_rows: int, decisions: Sequence[Decision], made_of: dict[str, Any]
-    ) -> None:
-        """Write the head, which makes the store complete."""
-        self._wait()
-        files = {name: Entry(sum(sizes), kind, crc.text()) for name, (kind, sizes, crc) in self._files.items()}
-        fields = Head(tuple(variables), n_rows, tuple(decisions), files, made_of).fields()
-        text = json.dumps({**fields, "digest": _digest(fields)})
-        (self._folder / HEAD).write_text(text, "utf-8")
-
-
 @contextmanager
 def new_store(folder: Path | None, needed: Callable[[Path], int | None] = lambda _: None) -> Iterator[NewStore]:
-    """Give what a store is written by; when that is finished, its files are put into the folder, or a temporary one.
+    """Give what a store is written by; when that is finished, it is put into the folder, or a temporary one.
 
     Parameters
     ----------
@@ -231,43 +178,123 @@ def new_store(folder: Path | None, needed: Callable[[Path], int | None] = lambda
     needed : function
         From the work folder to about how many bytes the store will take, for the message of a full disk.
     """
-    lease = Lease.on_new_folder() if folder is None else None
-    target = folder or lease.folder  # type: ignore[union-attr]
+    temporary = TemporaryFolder() if folder is None else None
+    target = folder or temporary.path  # type: ignore[union-attr]
     with work_folder(target) as work, telling_need(target, lambda: needed(work)):
-        with Writer(work) as writer:
-            yield (made := NewStore(target, work, writer, lease))
-        _put_into_place(work, target)
-        made._opened = opened(target)
+        made = NewStore(work)
+        yield made
+        made.put_into(target)
 
 
-@dataclass
 class NewStore:
-    """A store while it is made: where it will lie, the work folder, what writes it there, and then what it holds."""
+    """A store while it is made, in a work folder.
 
-    folder: Path
-    work: Path
-    writer: Writer
-    lease: Lease | None
-    _opened: Stored | None = None
+    Attributes
+    ----------
+    work : Path
+        The work folder, which is there for whatever else its maker puts aside.
+    opened : Stored
+        What the store holds, once it lies where it belongs.
+    """
 
-    @property
-    def opened(self) -> Stored:
-        """What the store holds, once it is in its place."""
-        assert self._opened is not None
-        return self._opened
+    opened: Stored
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        self._rows = work / "rows"
+        self._rows.mkdir()
+
+    def write(
+        self,
+        columns: Sequence[tuple[Column, Iterable[npt.NDArray[Any]]]],
+        weights: Iterable[npt.NDArray[Any]] | None,
+        n_rows: int,
+        decisions: Sequence[Decision] = (),
+        made_of: dict[str, Any] | None = None,
+    ) -> None:
+        """Write columns that come in blocks, the rows' weights, and the head that makes the store complete."""
+        by_file: dict[str, list[tuple[Column, Iterable[npt.NDArray[Any]]]]] = {}
+        for variable, blocks in columns:
+            by_file.setdefault(_file_of(variable), []).append((variable, blocks))
+        files = {}
+        for name, some in by_file.items():
+            blocks = itertools.chain.from_iterable(blocks for _, blocks in some)
+            files[name] = _written(self._rows / name, some[0][0].dtype, (len(some), n_rows), blocks)
+        if weights is not None:
+            first, weights = _first_of(weights)
+            files[WEIGHTS] = _written(self._rows / WEIGHTS, first.dtype, (n_rows,), weights)
+        variables = tuple([variable for variable, _ in columns])
+        head = Head(variables, n_rows, tuple(decisions), made_of or {}, "rows", files)
+        is_packed = n_rows >= packing.LEAST_ROWS and weights is None
+        self._head = replace(head, files=files | self._packed(head)) if is_packed else head
+
+    def _packed(self, head: Head) -> dict[str, Entry]:
+        """Write the form that the core counts fastest, unless the disk has no room for it."""
+        columns = _cut(self.work, head, _mapped(self._rows, head.files))
+        if not packing.write(native_columns(head.variables, columns, head.n_rows, None), self._rows):
+            return {}
+        paths = [self._rows / name for name in packing.NAMES]
+        return {path.name: Entry(path.stat().st_size, checksum_of(path)) for path in paths}
+
+    def put_into(self, folder: Path) -> None:
+        """Give the rows their name in the folder of the store, and let its head point at them."""
+        name = self.work.name.replace(WORK, ROWS, 1)
+        self._rows.rename(folder / name)
+        head = replace(self._head, rows=name)
+        try:
+            self.opened = _stored(folder, head)
+            head.write(self.work / HEAD)
+            before = _rows_before(folder)
+            (self.work / HEAD).replace(folder / HEAD)
+        except BaseException:
+            shutil.rmtree(folder / name, ignore_errors=True)
+            raise
+        _remove_old(folder, before)
 
 
-def _put_into_place(work: Path, folder: Path) -> None:
-    """Move the files of a store into its folder, in place of what lies there; the head goes first and comes last."""
-    new = {path.name for path in work.iterdir() if path.is_file() and path.name.endswith(".bin")}
-    with locked(folder, LOCK, alone=True):
-        (folder / HEAD).unlink(missing_ok=True)
-        for path in folder.iterdir():
-            if OURS.fullmatch(path.name) and path.name.endswith(".bin") and path.name not in new:
-                path.unlink(missing_ok=True)
-        for name in sorted(new):
-            (work / name).replace(folder / name)
-        (work / HEAD).replace(folder / HEAD)
+def _first_of(blocks: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], Iterator[npt.NDArray[Any]]]:
+    found = iter(blocks)
+    first = next(found)
+    return first, itertools.chain([first], found)
+
+
+def _written(path: Path, kind: Any, shape: tuple[int, ...], blocks: Iterable[npt.NDArray[Any]]) -> Entry:
+    """Write an array that comes in blocks; the next one is made while a thread writes the last."""
+    kind = np.dtype(kind)
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": kind.str, "fortran_order": False, "shape": shape})
+    checksum = Checksum()
+    with path.open("xb") as file, ThreadPoolExecutor(1) as thread:
+
+        def append(data: memoryview) -> None:
+            file.write(data)
+            checksum.update(data)
+
+        under_way = thread.submit(append, header.getbuffer())
+        for block in blocks:
+            data = np.ascontiguousarray(block, dtype=kind).view(np.uint8).data
+            under_way.result()
+            under_way = thread.submit(append, data)
+            del data, block
+        under_way.result()
+        return Entry(file.tell(), checksum.text())
+
+
+def _rows_before(folder: Path) -> Path | None:
+    """Return the folder of the rows to which the head of a store points; None where it has none that can be read."""
+    try:
+        return folder / Head.read(folder).rows
+    except FileFormatError:
+        return None
+
+
+def _remove_old(folder: Path, before: Path | None) -> None:
+    """Remove the rows that a store had before, and those to which no head came to point before its maker died."""
+    old = left_behind(folder, ROWS)  # first: whoever of them has made a head since is not dead
+    now = _rows_before(folder)
+    for path in (*old, before):
+        if path is not None and path != now:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 # ---------------------------------------------------------------------------------------------------------- reading
@@ -285,11 +312,13 @@ class Stored:
     numbers : (number of continuous columns, n_rows) float64
         Those of the columns that are continuous, in one piece.
     weights : (n_rows,) array, or None
+    packed : tuple of two arrays, or None
+        The form that the core counts fastest.
     folder : Path or None
         Where it lies; None in memory.
     identity : str
         Of the store (`Head.identity`); empty in memory.
-    lease : Lease or None
+    temporary : TemporaryFolder or None
         What keeps a temporary store.
     """
 
@@ -297,9 +326,10 @@ class Stored:
     columns: tuple[npt.NDArray[Any], ...]
     numbers: npt.NDArray[np.float64]
     weights: npt.NDArray[Any] | None
+    packed: packing.Packed | None = None
     folder: Path | None = None
     identity: str = ""
-    lease: Lease | None = None
+    temporary: TemporaryFolder | None = None
 
 
 def opened(folder: Path, identity: str | None = None) -> Stored:
@@ -310,77 +340,82 @@ def opened(folder: Path, identity: str | None = None) -> Stored:
     FileFormatError
         When the folder holds no store, a damaged one, or one of another version or identity than was asked for.
     """
-    lease = Lease.of(folder)
-    with ExitStack() as files:
-        with locked(folder, LOCK, alone=False):
-            head = Head.read(folder)
-            refuse_other(folder, head, identity)
-            held = {name: files.enter_context(_file(folder / name)) for name in head.files}
-        arrays = {name: _mapped(folder / name, held[name], entry) for name, entry in head.files.items()}
-    counts = dict.fromkeys(arrays, 0)
-    columns = []
-    for variable in head.variables:
-        name = _file_of(variable)
-        columns.append(arrays[name][counts[name] * head.n_rows : (counts[name] + 1) * head.n_rows])
-        counts[name] += 1
-    numbers = np.zeros((0, head.n_rows))
-    if NUMBERS in arrays:
-        numbers = arrays[NUMBERS].reshape(counts[NUMBERS], head.n_rows)
-    return Stored(head, tuple(columns), numbers, arrays.get(WEIGHTS), folder, head.identity, lease)
+    head = Head.read(folder)
+    while True:
+        _refuse_other(folder, head, identity)
+        try:
+            _check(folder, head, anew=False)
+            return _stored(folder, head)
+        except FileFormatError:  # unless the store was made anew meanwhile
+            now = Head.read(folder)
+            if now.rows == head.rows:
+                raise
+            head = now
 
 
-def refuse_other(folder: Path, head: Head, identity: str | None) -> None:
+def _stored(folder: Path, head: Head) -> Stored:
+    arrays = _mapped(folder / head.rows, head.files)
+    numbers = arrays.get(NUMBERS, np.zeros((0, head.n_rows)))
+    kept = [arrays[name].reshape(-1) for name in packing.NAMES if name in arrays]
+    packed = (kept[0], kept[1]) if len(kept) == 2 else None
+    keeps = TemporaryFolder.of(folder)
+    columns = _cut(folder, head, arrays)
+    return Stored(head, columns, numbers, arrays.get(WEIGHTS), packed, folder, head.identity, keeps)
+
+
+def _mapped(rows: Path, files: Iterable[str]) -> Arrays:
+    found = {}
+    for name in files:
+        try:
+            found[name] = np.load(rows / name, mmap_mode="r").view(np.ndarray)
+        except OSError as error:
+            raise _unreadable(rows / name, error) from None
+        except ValueError:
+            raise FileFormatError(rows / name, f"the file is damaged; {ANEW}") from None
+    return found
+
+
+def _cut(folder: Path, head: Head, arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
+    """Return each variable's row of the arrays; raise FileFormatError when these are not as the head says."""
+    n, names = head.n_rows, [_file_of(variable) for variable in head.variables]
+    needed = {_file_of(v): ((names.count(_file_of(v)), n), np.dtype(v.dtype)) for v in head.variables}
+    if any((arrays[name].shape, arrays[name].dtype) != form for name, form in needed.items()) or (
+        WEIGHTS in arrays and (arrays[WEIGHTS].shape != (n,) or arrays[WEIGHTS].dtype.str not in ("<f8", "<i8"))
+    ):
+        raise FileFormatError(folder / HEAD, f"the folder holds a damaged store; {ANEW}")
+    rows = {name: iter(arrays[name]) for name in needed}
+    return tuple([next(rows[name]) for name in names])
+
+
+def _unreadable(path: Path, error: OSError) -> FileFormatError:
+    return FileFormatError(path, f"a file of the store is missing or cannot be read ({error.strerror}); {ANEW}")
+
+
+def _refuse_other(folder: Path, head: Head, identity: str | None) -> None:
     """Raise FileFormatError when the store in a folder is not the one of an identity."""
     if identity not in (None, head.identity):
         raise FileFormatError(folder, "the store was made anew and holds other rows than the stream; scan it again")
 
 
-@contextmanager
-def _file(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        told = f"a file of the store is missing or cannot be read ({error.strerror}); {ANEW}"
-        raise FileFormatError(path, told) from None
-    with file:
-        yield file
-
-
-def _mapped(path: Path, file: IO[bytes], entry: Entry) -> npt.NDArray[Any]:
-    kind = np.dtype(entry.type)
-    if os.fstat(file.fileno()).st_size != entry.bytes:
-        raise FileFormatError(path, f"a file of the store is cut off or too long; {ANEW}")
-    _check(path, file, entry, anew=False)
-    if not entry.bytes:
-        return np.zeros(0, dtype=kind)
-    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), kind)
-
-
-def _check(path: Path, file: IO[bytes], entry: Entry, *, anew: bool) -> None:
-    try:
-        found = checksum_of(file, anew=anew)
-    except OSError as error:
-        raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from None
-    if found != entry.checksum:
-        raise FileFormatError(path, f"the file is damaged (its checksum is wrong); {ANEW}")
+def _check(folder: Path, head: Head, *, anew: bool) -> None:
+    """Raise FileFormatError when a file of a store is not as it was written."""
+    for name, entry in head.files.items():
+        path = folder / head.rows / name
+        try:
+            if path.stat().st_size != entry.bytes:
+                raise FileFormatError(path, f"a file of the store is cut off or too long; {ANEW}")
+            found = checksum_of(path, anew=anew)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        if found != entry.checksum:
+            raise FileFormatError(path, f"the file is damaged (its checksum is wrong); {ANEW}")
 
 
 def verify(folder: Path, identity: str) -> None:
     """Raise FileFormatError when the store is not the one of an identity, or one of its files not as it was written."""
     head = Head.read(folder)
-    refuse_other(folder, head, identity)
-    for name, entry in head.files.items():
-        with _file(folder / name) as file:
-            _check(folder / name, file, entry, anew=True)
-    verify_derived(folder, identity)
-
-
-def holds(folder: Path, identity: str) -> bool:
-    """Whether a folder holds the store of an identity."""
-    try:
-        return Head.read(folder).identity == identity
-    except FileFormatError:
-        return False
+    _refuse_other(folder, head, identity)
+    _check(folder, head, anew=True)
 
 
 def made_of(folder: Path) -> dict[str, Any] | None:

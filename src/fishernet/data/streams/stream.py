@@ -25,13 +25,12 @@ from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.recode import recode
 from fishernet.data.options import Bins, Options
 from fishernet.data.statistics.counting import native_columns
+from fishernet.data.streams import packing
 from fishernet.data.streams.folders import checked_folder
-from fishernet.data.streams.packing import pack
-from fishernet.data.streams.store import Head, Stored, holds, new_store, opened, verify
+from fishernet.data.streams.store import Head, Stored, new_store, opened, verify
 from fishernet.data.table import Rows, Table
 from fishernet.data.variable import Column, checked_variables
 
-PACKED_ON_DISK = 2**22  # rows, from which on the form that the core counts fastest is a file of the store, too
 MOST_COPIED = 2**27  # bytes of rows that are picked or recoded, which lie in memory; more of them on the disk
 Result = TypeVar("Result")
 
@@ -75,7 +74,7 @@ class Stream(Table):
     ) -> Self:
         """Make a table of given arrays, parts of a stream's; see `Table.adopt`. A short one is a plain table."""
         plain = Table.adopt(variables, columns, weights=weights, n_rows=n_rows)
-        if plain.n_rows < PACKED_ON_DISK:
+        if plain.n_rows < packing.LEAST_ROWS:
             return plain  # type: ignore[return-value]
         stream = cls._of_table(plain)
         stream._stored = None
@@ -112,14 +111,9 @@ class Stream(Table):
         head: Head | None = None,
     ) -> Self:
         """Make a stream of columns that come in blocks, with a temporary store, or as a copy of one in a folder."""
-        variables = []
         with new_store(folder) as made:
-            for variable, blocks in columns:
-                variables.append(variable)
-                made.writer.column(variable, blocks, n_rows)
-            for block in () if weights is None else weights:
-                made.writer.weights(block)
-            made.writer.finish(variables, n_rows, head.decisions if head else (), head.made_of if head else {})
+            told = (head.decisions, head.made_of) if head else ()
+            made.write(list(columns), weights, n_rows, *told)
         return cls.of_stored(made.opened)
 
     @property
@@ -129,12 +123,13 @@ class Stream(Table):
 
     @property
     def native(self) -> _core.Columns:
-        """The columns as the core counts them; of many rows, the form that it counts fastest is kept in the store."""
+        """The columns as the core counts them; of many rows on the disk, in the form that it counts fastest."""
         if self._native is None:  # two threads may both make them; neither sees those of the other half made
             columns = native_columns(self._variables, self._columns, self._n_rows, self.weights_in_units[0])
-            if self._n_rows >= PACKED_ON_DISK and self._weights is None and not self._is_in_memory:
-                folder, identity = (None, "") if self._stored is None else (self.folder, self._stored.identity)
-                pack(columns, folder, identity, lambda: folder is not None and holds(folder, identity))
+            if self._n_rows >= packing.LEAST_ROWS and self._weights is None and not self._is_in_memory:
+                packed = (self._stored and self._stored.packed) or packing.aside(columns)
+                if packed is not None:
+                    columns.take_packed(*packed)
             self._native = columns
         return self._native
 
