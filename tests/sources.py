@@ -9,7 +9,7 @@ import fishernet as fn
 from fishernet.data import Source, Statistic
 
 
-class Parts(Source):
+class Blocks(Source):
     """Tables that lie in different places, of which only statistics travel; `asked` counts the requests."""
 
     def __init__(self, *tables: fn.Table) -> None:
@@ -35,6 +35,6 @@ class Parts(Source):
         return sum(table.rows_digest() for table in self._tables) % 2**64
 
 
-def halves(table: fn.Table) -> Parts:
+def halves(table: fn.Table) -> Blocks:
     """Return the source of a table's first third and the rest."""
-    return Parts(table[: table.n_rows // 3], table[table.n_rows // 3 :])
+    return Blocks(table[: table.n_rows // 3], table[table.n_rows // 3 :])

@@ -25,7 +25,7 @@ from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Families
 from tests.learn.scoring import local_score
 from tests.reference.ordering import best_score
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table, tables
 
 
@@ -99,7 +99,7 @@ RESTARTED = pytest.mark.parametrize(
 )
 
 
-class Impatient(Parts):
+class Impatient(Blocks):
     """A source that is interrupted after some calls."""
 
     def __init__(self, tables: Sequence[fn.Table], calls: int) -> None:
@@ -241,7 +241,7 @@ def test_restarts_without_end_can_be_stopped(search: Any, cardinalities: list[in
 @EVERY
 def test_it_needs_counts_alone(options: dict[str, Any]) -> None:
     table = random_table(5, 600, [2, 3, 4, 2, 6])
-    parts = Parts(table[:200], table[200:])
+    parts = Blocks(table[:200], table[200:])
     found, expected = fn.learn.structure(parts, **options), fn.learn.structure(table, **options)
     assert found.dag == expected.dag
     assert found.n_scores == expected.n_scores

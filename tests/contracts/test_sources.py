@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.data import Scatter, Source, Statistic, Table, as_source
-from tests.sources import Parts, halves
+from tests.sources import Blocks, halves
 from tests.tables import random_table
 
 Make = Callable[[Table], Source]
@@ -41,8 +41,8 @@ SOURCES: dict[str, Make] = {
     "stream of 7 batches": streamed(7),
     "stream of 1000 batches": streamed(1000),
     "two parts": halves,
-    "parts of 37 rows": lambda table: fn.data.Parts(table[i : i + 37] for i in range(0, max(1, table.n_rows), 37)),
-    "many parts": lambda table: Parts(*(table[i : i + 50] for i in range(0, max(1, table.n_rows), 50))),
+    "parts of 37 rows": lambda table: fn.data.Blocks(table[i : i + 37] for i in range(0, max(1, table.n_rows), 37)),
+    "many parts": lambda table: Blocks(*(table[i : i + 50] for i in range(0, max(1, table.n_rows), 50))),
 }
 OF_NUMBERS: dict[str, Make] = SOURCES | {"scatter": Scatter.from_data}
 EVERY = pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
@@ -188,7 +188,7 @@ def test_a_gaussian_network_learned_from_it_is_the_tables(make: Make) -> None:
 @EVERY_OF_NUMBERS
 def test_a_score_of_states_cuts_numbers_or_refuses_them_by_name(make: Make) -> None:
     source, expected = make(numbers(50)), numbers(50).discretize("auto")
-    if not isinstance(source, fn.Table | fn.data.Parts):  # has no rows that could be cut
+    if not isinstance(source, fn.Table | fn.data.Blocks):  # has no rows that could be cut
         with pytest.raises(fn.SchemaError, match="'a', 'b', 'c', 'd' are continuous: cut them"):
             fn.learn.structure(source, score="bic")
         return
@@ -217,7 +217,7 @@ def test_missing_cells_are_told_by_name(make: Make) -> None:
         fn.learn.parameters(dag, source)
 
 
-class Slow(Parts):
+class Slow(Blocks):
     """A source with a way of its own to scores."""
 
     def family_scores(self, families: Any, score: Any) -> Any:

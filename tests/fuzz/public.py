@@ -162,7 +162,7 @@ OWN: dict[str, dict[str, Any]] = {
     "Alphabet.meaning": {"code": 0},
     "Alphabet.with_ambiguous": {"letters": {"n": "ab"}},
     "Table.__getitem__": {"rows": [0, 1]},
-    "Parts": {"tables": [TABLE[:20], TABLE[20:]]},
+    "Blocks": {"tables": [TABLE[:20], TABLE[20:]]},
     "Scatter.of": {"source": fn.Table.from_frame({"a": NUMBERS[:, 0]})},
     "Scatter": {"n": 5, "mean": [0.0, 0.0], "S": [[1.0, 0.0], [0.0, 1.0]]},
     "datasets.load": {"name": "asia"},

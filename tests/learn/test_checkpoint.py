@@ -25,7 +25,7 @@ from fishernet.data import Source, Statistic
 from fishernet.learn import HillClimb, Order, Rules, Scorer, Search, SearchResult, Tabu
 from fishernet.scores import LocalScores, named_score
 from tests.interrupts import interrupt_once_begun, time_over_after
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table
 
 State = tuple[list[int], list[float]]
@@ -49,14 +49,14 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fishernet.base.progress.INTERVAL", 0.0)
 
 
-class Bare(Parts):
+class Bare(Blocks):
     """A source that nobody can tell more of than its statistics."""
 
     def rows_digest(self) -> None:
         return None
 
 
-class Failing(Parts):
+class Failing(Blocks):
     """A source that fails at one of its calls."""
 
     def __init__(self, table: fn.Table, calls: int) -> None:
@@ -87,7 +87,7 @@ def alarm(rows: int) -> fn.Table:
 @given(seed=st.integers(0, 1000), stops=st.lists(st.integers(2, 25), min_size=1, max_size=3))
 def test_a_search_that_failed_goes_on_and_ends_as_if_it_had_not(search: Search, seed: int, stops: list[int]) -> None:
     table = random_table(seed, 150, [2, 3, 2, 4, 2, 3], dependence=0.5)
-    expected = fn.learn.structure(Parts(table), score="aic", search=search)
+    expected = fn.learn.structure(Blocks(table), score="aic", search=search)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         for calls in stops:
@@ -95,7 +95,7 @@ def test_a_search_that_failed_goes_on_and_ends_as_if_it_had_not(search: Search, 
                 fn.learn.structure(Failing(table, calls), score="aic", search=search, checkpoint=path)
             except ConnectionError:
                 assert json.loads(path.read_text())["found"] is None
-        assert same(fn.learn.structure(Parts(table), score="aic", search=search, checkpoint=path), expected)
+        assert same(fn.learn.structure(Blocks(table), score="aic", search=search, checkpoint=path), expected)
 
 
 @pytest.mark.usefixtures("always")
@@ -253,7 +253,7 @@ class Twice(Search):
 
 @EVERY
 def test_a_finished_one_answers_at_once(search: Search, tmp_path: Path) -> None:
-    source = Parts(random_table(3, 200, [2, 3, 2, 4]))
+    source = Blocks(random_table(3, 200, [2, 3, 2, 4]))
     found = fn.learn.structure(source, search=search, checkpoint=tmp_path / "state")
     before, source.asked = source.asked, 0
     again = fn.learn.structure(source, search=search, checkpoint=tmp_path / "state")
@@ -272,7 +272,7 @@ def test_exact_search_keeps_its_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("share", "piece"), [(0.2, 1), (0.4, 1), (0.9, 2), (0.97, 2)])
 def test_one_of_several_pieces_goes_on_in_the_piece_where_it_was(share: float, piece: int, tmp_path: Path) -> None:
     table, path = random_table(5, 150, [2, 3, 2, 4, 2, 3, 2], dependence=0.5), tmp_path / "state"
-    source = Parts(table)
+    source = Blocks(table)
     expected = fn.learn.structure(source, score="aic", search=Twice())
     for calls in (
         int(share * source.asked),
@@ -281,7 +281,7 @@ def test_one_of_several_pieces_goes_on_in_the_piece_where_it_was(share: float, p
         with pytest.raises(ConnectionError):
             fn.learn.structure(Failing(table, calls), score="aic", search=Twice(), checkpoint=path)
         assert json.loads(path.read_text())["state"]["piece"] == piece
-    assert same(fn.learn.structure(Parts(table), score="aic", search=Twice(), checkpoint=path), expected)
+    assert same(fn.learn.structure(Blocks(table), score="aic", search=Twice(), checkpoint=path), expected)
 
 
 # ------------------------------------------------------------------------------------------------ what is refused
@@ -375,7 +375,7 @@ def streamed(table: fn.Table) -> fn.data.Stream:
 
 
 @pytest.mark.parametrize(
-    "place", [lambda table: table, streamed, Parts, Bare, lambda t: fn.data.Parts([t[:50], t[50:]])]
+    "place", [lambda table: table, streamed, Blocks, Bare, lambda t: fn.data.Blocks([t[:50], t[50:]])]
 )
 @pytest.mark.parametrize(
     "make", [lambda: TABLE, continuous, lambda: weighted(TABLE)], ids=["states", "numbers", "weights"]
@@ -399,7 +399,7 @@ def test_rows_that_only_joint_counts_of_three_tell_apart_are_refused(tmp_path: P
     for pair in ((0, 1), (0, 2), (1, 2)):
         counts = [table.statistics([pair])[0].counts.tolist() for table in (dependent, independent)]
         assert counts[0] == counts[1]
-    for place in (lambda table: table, Parts, Bare):
+    for place in (lambda table: table, Blocks, Bare):
         fn.learn.structure(place(dependent), checkpoint=path)
         with pytest.raises(FileFormatError, match="the rows differ"):
             fn.learn.structure(place(independent), checkpoint=path)
@@ -413,7 +413,7 @@ def test_the_same_rows_elsewhere_are_known(tmp_path: Path) -> None:
         path = tmp_path / f"{table.names}.{table.n_rows}.json"
         found = fn.learn.structure(table, score=score, checkpoint=path)
         order = np.random.default_rng(0).permutation(table.n_rows)
-        for other in (streamed(table), table[order], fn.data.Parts([table[:20], table[20:]])):
+        for other in (streamed(table), table[order], fn.data.Blocks([table[:20], table[20:]])):
             again = fn.learn.structure(other, score=score, checkpoint=path)
             assert again.dag == found.dag
             assert other.rows_digest() == table.rows_digest()
@@ -532,7 +532,7 @@ def test_forged_states_are_refused_or_harmless(path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_said_before_the_search(tmp_path: Path) -> None:
-    source = Parts(TABLE)
+    source = Blocks(TABLE)
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "nowhere" / "state", tmp_path / "file" / "state", tmp_path):
         with pytest.raises(FileFormatError, match=r"cannot be (written|read)"):

@@ -20,7 +20,7 @@ from tests.interrupts import interrupt_once_begun
 from tests.learn.scoring import by_library, local_score
 from tests.processes import printed
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table, tables
 
 EVERY = pytest.mark.parametrize("name", sorted(SCORES))
@@ -147,7 +147,7 @@ def test_any_source_and_any_score(name: str) -> None:
     table = random_table(4, 200, [2, 3, 2, 3, 4])
     for rules in ({}, {"max_parents": 1, "forbidden": [("v0", "v1")]}):
         near = exact(table, name, **rules)
-        far = exact(Parts(table), name, **rules)
+        far = exact(Blocks(table), name, **rules)
         assert same(near.score, far.score)
         assert near.dag == far.dag
 

@@ -18,13 +18,13 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import Source
 from fishernet.learn.classifiers import mutual_information
 from tests.reference.scoring import family_score
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table, tables
 
 Weight = Callable[[int, int], float]
 
 
-SOURCES = pytest.mark.parametrize("make", [lambda table: table, Parts], ids=["table", "statistics"])
+SOURCES = pytest.mark.parametrize("make", [lambda table: table, Blocks], ids=["table", "statistics"])
 
 
 def information(table: fn.Table, x: int, y: int, given: int | None = None) -> float:

@@ -17,7 +17,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.scores import Bic, Families, LocalScores, Score, local_scores, named_score
 from tests.processes import printed
 from tests.reference.scoring import OTHERS, PENALIZED, family_score
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table, tables
 
 NAMES = [*PENALIZED, *OTHERS]
@@ -34,7 +34,7 @@ def all_families(n: int, most_parents: int = 4) -> list[tuple[int, tuple[int, ..
 
 def assert_routes_agree(table: fn.Table, families: Families, score: Score) -> None:
     """In the core, and by statistics of the source's."""
-    by_core, by_protocol = (local_scores(source, families, score) for source in (table, Parts(table)))
+    by_core, by_protocol = (local_scores(source, families, score) for source in (table, Blocks(table)))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
@@ -44,7 +44,7 @@ def test_both_routes_equal_the_definition(table: fn.Table, name: str, order: ran
     order.shuffle(pairs)
     families = Families.from_pairs(pairs)
     by_core = local_scores(table, families, named_score(name))
-    by_protocol = local_scores(Parts(table), families, named_score(name))
+    by_protocol = local_scores(Blocks(table), families, named_score(name))
     expected = [family_score(table, child, parents, name) for child, parents in pairs]
     np.testing.assert_allclose(by_core, expected, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(by_protocol, expected, rtol=1e-12, atol=1e-11)
@@ -102,13 +102,13 @@ def test_more_configurations_than_a_double_counts(name: str) -> None:
     table = fn.Table.from_codes(rows, [fn.Variable(f"v{i}", (0, 1)) for i in range(1200)])
     families = Families.from_pairs([(0, range(1, 1200)), (1, (0,))])
     by_core = local_scores(table, families, named_score(name))
-    by_protocol = local_scores(Parts(table), families, named_score(name))
+    by_protocol = local_scores(Blocks(table), families, named_score(name))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-10)
     assert np.isfinite(by_core[0]) == (name in ("loglik", *OTHERS))
 
 
 def test_each_family_is_scored_once() -> None:
-    remote = Parts(random_table(0, 50, [2, 3, 2]))
+    remote = Blocks(random_table(0, 50, [2, 3, 2]))
     scores = LocalScores(remote, Bic())
     families = Families.from_pairs([(0, (1,)), (1, (0, 2)), (0, (1,))])
     first = scores(families)

@@ -19,16 +19,16 @@ from fishernet.learn.rules import Rules
 from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
 from fishernet.scores.local import n_sets, subset_terms
 from tests.reference.scoring import OTHERS, PENALIZED
-from tests.sources import Parts
+from tests.sources import Blocks
 from tests.tables import random_table
 
 NAMES = [*PENALIZED, *OTHERS]
 
 
-def in_parts(table: fn.Table, n_parts: int, seed: int = 0) -> Parts:
+def in_parts(table: fn.Table, n_parts: int, seed: int = 0) -> Blocks:
     """Return the source of stretches of a table's rows, some of which may be empty."""
     cuts = sorted(np.random.default_rng(seed).integers(0, table.n_rows + 1, n_parts - 1).tolist())
-    return Parts(*[table[a:b] for a, b in itertools.pairwise([0, *cuts, table.n_rows])])
+    return Blocks(*[table[a:b] for a, b in itertools.pairwise([0, *cuts, table.n_rows])])
 
 
 def all_families(n: int, most_parents: int) -> Families:

@@ -41,7 +41,7 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.data import Parts, Source, Table
+from fishernet.data import Blocks, Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, repeated, stacked
@@ -385,7 +385,7 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     tables = [first.select(names), second.select(names)]
     counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
     far = counts_alone and first.n_rows + second.n_rows > MOST_STACKED  # the same network, without a copy
-    return bayesian_network(Parts(tables) if far else stacked(tables), seed=0)
+    return bayesian_network(Blocks(tables) if far else stacked(tables), seed=0)
 
 
 def kernel_of(net: BayesianNetwork, lacks_cells: bool) -> FisherKernel | HiddenVariableKernel:

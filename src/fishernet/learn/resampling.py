@@ -24,7 +24,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, poisson_draws, raw_words, stream_key
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
-from fishernet.data import Parts, Source, Table
+from fishernet.data import Blocks, Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.source import is_statistics
@@ -209,7 +209,7 @@ def _reaches(parents: list[list[int]], source: int, target: int) -> bool:
 
 
 def edge_strengths(
-    table: Table | Parts,
+    table: Table | Blocks,
     n: int = 200,
     *,
     score: ScoreName | Score | None = None,
@@ -224,7 +224,7 @@ def edge_strengths(
 
     Parameters
     ----------
-    table : Table, data frame or Parts
+    table : Table, data frame or Blocks
         The data: states, of which some may be missing, or numbers alone. With weights, a row that counts k times is k
         rows.
     n : int
@@ -238,7 +238,7 @@ def edge_strengths(
         A sample is as many rows as the table has, drawn with replacement; or every row comes as often as a Poisson
         number of mean 1 says, which depends on the seed, the sample and the row's place alone. So "poisson" gives the
         same strengths of a table, a stream, and rows in several places, and takes 8 bytes a row. It is the scheme of
-        `fishernet.data.Parts`; of tables it is "multinomial".
+        `fishernet.data.Blocks`; of tables it is "multinomial".
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
     progress : callable or True, optional

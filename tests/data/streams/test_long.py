@@ -180,7 +180,7 @@ def test_poisson_samples_are_the_same_wherever_rows_lie(weighted: bool) -> None:
     table = fn.datasets.load("asia").sample(900, seed=4)
     if weighted:
         table = fn.Table(table.variables, table.codes, weights=np.random.default_rng(1).integers(0, 5, 900))
-    parts = fn.data.Parts([table[:7], table[7:501], table[501:]])
+    parts = fn.data.Blocks([table[:7], table[7:501], table[501:]])
     first, second = (fn.learn.edge_strengths(t, 5, seed=3, scheme="poisson") for t in (table, parts))
     np.testing.assert_array_equal(first.strength, second.strength)
     np.testing.assert_array_equal(first.direction, second.direction)

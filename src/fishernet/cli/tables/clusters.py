@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fishernet.base.errors import FileFormatError, FishernetError
-from fishernet.data import Parts, scan
+from fishernet.data import Blocks, scan
 from fishernet.data.options import DEFAULT_NA, Options
 from fishernet.data.streams.batches import found_delimiter
 from fishernet.data.streams.sizes import found_files, kind_of
@@ -19,7 +19,7 @@ SECONDS = 10  # until a scheduler that does not answer counts as one that cannot
 INSTALL = 'pip install "fishernet[dask]"'
 
 
-def read_on_cluster(address: str, path: Path, text: Mapping[str, Any], **options: Any) -> Parts:
+def read_on_cluster(address: str, path: Path, text: Mapping[str, Any], **options: Any) -> Blocks:
     """Have the workers of a scheduler read and encode the files of a path.
 
     Raises

@@ -20,7 +20,7 @@ from fishernet.base.machine import memory_limit
 from fishernet.base.progress import Call
 from fishernet.cli.tables.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
-from fishernet.data import Parts, Table, read_table, scan
+from fishernet.data import Blocks, Table, read_table, scan
 from fishernet.data.reading import Originals
 from fishernet.data.streams.originals import ScannedOriginals
 from fishernet.data.streams.sizes import decoded_bytes, found_files, is_streamed
@@ -190,7 +190,7 @@ def open_rows(path: Path, progress: Call | None = None) -> File:
 def in_blocks(table: Table, function: Callable[[Table], Answer]) -> Iterator[Answer]:
     """Yield what a function says of each block of rows, in their order; those of a cluster are its parts."""
     if opening().scheduler is not None:
-        yield from cast(Parts, table).each(function)
+        yield from cast(Blocks, table).each(function)
         return
     for begin in range(0, table.n_rows, BLOCK_ROWS):
         yield function(table[begin : begin + BLOCK_ROWS])

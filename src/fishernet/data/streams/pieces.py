@@ -1,4 +1,4 @@
-"""Parquet and Arrow files in pieces, which the workers of a cluster read and keep.
+"""Parquet and Arrow files in pieces, which threads, processes or the workers of a cluster read and keep.
 
 A piece are neighbouring files, or some groups of rows of one. It travels as their names, and a worker reads its columns
 by Arrow, as a stream does.
@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.data.arrow import columns_of, is_text
+from fishernet.data.blocks import Blocks, Workers, blocks_of, neighbours, of_delayed, places_of
 from fishernet.data.encoding.cells import Block, Columns, SourceColumn
 from fishernet.data.options import Options
-from fishernet.data.parts import Parts, Workers, neighbours, of_delayed
 from fishernet.data.streams.batches import (
     COLUMNAR,
     broken,
@@ -88,8 +88,8 @@ class Piece:
         return columns
 
 
-def of_files(source: Any, client: Any, options: Options, wanted: Expression | None) -> Parts:
-    """Have the workers of a cluster read files, each its own, and return the source of what they keep.
+def of_files(source: Any, client: Any, options: Options, wanted: Expression | None) -> Blocks:
+    """Have a cluster, or whatever maps, read files piece by piece, and return the source of what was read.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def of_files(source: Any, client: Any, options: Options, wanted: Expression | No
     SchemaError
         When the source is no files, or of a kind whose columns have no types; as `fishernet.Table.from_frame` of all.
     FishernetError
-        As `fishernet.data.parts.of_dask`.
+        As `fishernet.data.blocks.of_dask`, and as `Blocks`.
     """
     found = paths_of(source)
     if found is None:
@@ -115,19 +115,21 @@ def of_files(source: Any, client: Any, options: Options, wanted: Expression | No
     names = needed_names(list(dataset.schema.names), options)
     options = replace(options, exclude=())  # they are not read
     columns_of(dataset.schema.empty_table().select(names), options, undeclared)  # refuses types that hold no labels
-    workers = Workers(client)
+    places = places_of(client, "client")
     schema = dataset.schema.empty_table().select(names).schema
     pieces = []
-    for some in _cut(dataset, kind, schema, workers.n_threads):
+    for some in _cut(dataset, kind, schema, places.n_threads):
         paths = list(dict.fromkeys(fragment.path for fragment in some))
         stamps = tuple((path, *file_stamp(Path(path))[:2]) for path in paths)
         called = paths[0] if len(paths) == 1 else f"{paths[0]} to {paths[-1]}"
         pieces.append(Piece(called, _only(dataset, some), tuple(names), wanted, undeclared, stamps))
-    keep = not any(is_text(field.type) for field in schema)  # of text there may be much
+    if not isinstance(places, Workers):
+        return blocks_of(places, [partial(piece.read, options) for piece in pieces], options)
     from dask.delayed import delayed
 
+    keep = not any(is_text(field.type) for field in schema)  # of text there may be much
     lazy = [delayed(partial(Piece.read, options=options), pure=False)(piece) for piece in pieces]
-    return of_delayed(workers, lazy, options, keep=keep)
+    return of_delayed(places, lazy, options, keep=keep)
 
 
 def _cut(dataset: Dataset, kind: str, schema: pa.Schema, n: int) -> list[list[Fragment]]:

@@ -22,6 +22,8 @@ from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.arrays import checked_weights
 from fishernet.data.arrow import variable_fields
+from fishernet.data.blocks import is_dask, of_dask
+from fishernet.data.blocks.places import summed
 from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decision
 from fishernet.data.encode import (
@@ -34,8 +36,6 @@ from fishernet.data.encode import (
     with_bins_and_states,
 )
 from fishernet.data.options import FileKeywords, Options, shows_keywords
-from fishernet.data.parts import is_dask, of_dask
-from fishernet.data.parts.parts import summed
 from fishernet.data.streams.batches import Batches, batches_of
 from fishernet.data.streams.folders import checked_folder
 from fishernet.data.streams.pieces import of_files
@@ -81,11 +81,12 @@ def scan(
         Where the copy is kept. A folder keeps it for the next time: the same source and keywords are not read again, a
         source that has changed is, with a warning. Without it the copy lies in the folder for temporary files (of the
         environment variable TMPDIR) and goes with the stream.
-    client : dask.distributed.Client, optional
+    client : dask.distributed.Client, executor, or whatever maps; optional
         Of the cluster whose workers read Parquet or Arrow files, which all of them see under the same path, and keep
         their rows; or those of a frame of Dask. For such a frame the current client is taken without it, and where
-        there is none, Dask's threads in this process. `cache` and `progress` are not for a cluster, and `filter` is not
-        for frames of Dask.
+        there is none, Dask's threads in this process. What has a method ``map``, or is a function like it, reads files
+        piece by piece, as ``concurrent.futures.ThreadPoolExecutor(4)``. `cache` and `progress` do not go with it, and
+        `filter` is not for frames of Dask.
     progress : callable or True, optional
         True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
         lines how many rows there are. Then ``progress("encoding", rows, all rows or None)``.
@@ -93,8 +94,8 @@ def scan(
     Returns
     -------
     Stream
-        A `Table` on the disk. Of a frame of Dask, and with `client`, `fishernet.data.Parts`: a source of statistics,
-        whose rows stay with the workers.
+        A `Table` on the disk. Of a frame of Dask, and with `client`, `fishernet.data.Blocks`: a source of
+        statistics, whose rows stay where they were read.
 
     Raises
     ------

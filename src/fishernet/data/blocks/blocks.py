@@ -1,4 +1,4 @@
-"""Rows that lie in several places, as one source of statistics.
+"""Rows that lie in several blocks, here or elsewhere, as one source of statistics.
 
 A place answers what it is asked of its own rows, and the answers add: nothing travels but functions and what they
 answer. They are added in the order of the rows, never in that of time, so the sum has the same bits each time.
@@ -6,12 +6,12 @@ answer. They are added in the order of the rows, never in that of time, so the s
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
-from typing import Any, Protocol, Self, TypeVar
+from functools import partial
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.base.vocabulary import BinningName
 from fishernet.data.arrays import in_units, weight_unit
+from fishernet.data.blocks.places import Places
+from fishernet.data.blocks.workers import places_of
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described
 from fishernet.data.encode import told_of_bins
@@ -35,76 +37,10 @@ from fishernet.data.statistics.ranks import Place
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
-FAN = 8  # answers that are added at once
-
 Answer = TypeVar("Answer")
 
 
-class Places(Protocol):
-    """Where parts of the data are worked on: in this process, or by the workers of a cluster."""
-
-    def hold(self, parts: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
-        """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
-        ...
-
-    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
-        """Return handles of the answers of a function of its own for each that is held; they stay where they are."""
-        ...
-
-    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
-        """Return the sum of a function's answers for what is held, added in an order that depends on nothing else.
-
-        `any_order` says that the sum is the same, to the last bit, in whatever order they are added.
-        """
-        ...
-
-    def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
-        """Return a function's answers for what is held, in its order."""
-        ...
-
-
-class Here:
-    """Parts in the memory of this process, asked one after the other."""
-
-    def hold(self, parts: Sequence[Callable[[], Any]], function: Callable[[Any], Any]) -> list[Any]:
-        """Return a function's answers for parts, each of which is read by calling it."""
-        return [function(part()) for part in parts]
-
-    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
-        """Return the answer of each part's own function."""
-        return [function(one) for function, one in zip(functions, held, strict=True)]
-
-    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:  # noqa: ARG002
-        """Return the sum of a function's answers, added by eights in the order of the parts."""
-        return summed(map(function, held))
-
-    def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
-        """Return a function's answers, in the order of the parts."""
-        return map(function, held)
-
-
-def summed(answers: Iterable[Any]) -> Any:
-    """Return the sum of answers: eight at a time, then eight of these sums, and so on."""
-    levels: list[list[Any]] = []
-    for answer in answers:
-        _push(levels, 0, answer)
-    total: list[Any] = []
-    for level in levels:
-        level.extend(total)
-        total = [reduce(add, level)] if level else []
-    return total[0]
-
-
-def _push(levels: list[list[Any]], at: int, answer: Any) -> None:
-    if at == len(levels):
-        levels.append([])
-    levels[at].append(answer)
-    if len(levels[at]) == FAN:
-        full, levels[at] = levels[at], []
-        _push(levels, at + 1, reduce(add, full))
-
-
-class Parts(Source):
+class Blocks(Source):
     """Rows that lie in several places: a source of statistics, and of whatever else adds.
 
     `fishernet.scan` makes it of a Dask data frame, whose rows stay with the workers of the cluster.
@@ -113,30 +49,39 @@ class Parts(Source):
     ----------
     tables : sequence of Table
         The parts, in the order of the rows; all of the same variables.
+    map : callable or object
+        Who asks the parts: ``map(function, parts)``, as Python's own, or what has such a method, as an executor of
+        threads or processes, a pool of multiprocessing or Ray, or a Dask client, whose workers then hold the parts.
 
     Raises
     ------
     SchemaError
         When there is no table, or their variables differ.
+    FishernetError
+        When a process dies that was asked, or the scheduler of a cluster cannot be reached.
 
     Examples
     --------
     >>> import fishernet as fn
-    >>> from fishernet.data import Parts
+    >>> from fishernet.data import Blocks
     >>> table = fn.datasets.load("nursery")
-    >>> parts = Parts([table[:5000], table[5000:9000], table[9000:]])
+    >>> parts = Blocks([table[:5000], table[5000:9000], table[9000:]])
     >>> parts
-    Parts(12,960 rows, 9 variables, 3 parts)
+    Blocks(12,960 rows, 9 variables, 3 parts)
     >>> fn.learn.dag(parts) == fn.learn.dag(table)
     True
     >>> net = fn.learn.parameters(fn.learn.dag(parts), parts)
     >>> [len(answer) for answer in parts.each(net.log_prob)]
     [5000, 4000, 3960]
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     fn.learn.dag(Blocks([table[:5000], table[5000:]], map=threads)) == fn.learn.dag(table)
+    True
     """
 
     _facts: list[_Facts]
 
-    def __init__(self, tables: Iterable[Table]) -> None:
+    def __init__(self, tables: Iterable[Table], *, map: Any = builtins.map) -> None:  # noqa: A002 what all call it
         held = check.items(tables, "tables", "Table")
         if not held:
             raise SchemaError("parts need at least one table")
@@ -147,7 +92,9 @@ class Parts(Source):
                 raise SchemaError(f"table {i} has other variables than the first; give it theirs by table.conform")
         unit = common_unit([facts_of(table) for table in held])
         tables = [weighed_in(table, unit) for table in held]
-        self._keep(Here(), tables, held[0].variables, [facts_of(table) for table in tables], ())
+        places = places_of(map, "map")
+        facts = [facts_of(table) for table in tables]
+        self._keep(places, places.placed(tables), held[0].variables, facts, ())
 
     @classmethod
     def adopt(
@@ -269,7 +216,7 @@ class Parts(Source):
 
     def __repr__(self) -> str:
         sizes = several(self.n_rows, "row"), several(len(self._variables), "variable"), several(self.n_parts, "part")
-        return f"Parts({', '.join(sizes)})"
+        return f"Blocks({', '.join(sizes)})"
 
 
 # --------------------------------------------------------------------------------------------- what is asked of a part

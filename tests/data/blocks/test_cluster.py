@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.data import Parts, Table
+from fishernet.data import Blocks, Table
+from fishernet.data.blocks import of_dask
+from fishernet.data.blocks import workers as own
 from fishernet.data.options import Options
-from fishernet.data.parts import cluster as own
-from fishernet.data.parts import of_dask
 
 distributed: Any = pytest.importorskip("dask.distributed")
 dd: Any = pytest.importorskip("dask.dataframe")
@@ -48,15 +48,15 @@ def frame(table: Table) -> Any:
 
 
 @pytest.fixture(scope="module")
-def source(frame: Any, client: Any) -> Parts:
+def source(frame: Any, client: Any) -> Blocks:
     return of_dask(frame, client)
 
 
-def scanned(frame: Any, client: Any = None, **keywords: Any) -> Parts:
+def scanned(frame: Any, client: Any = None, **keywords: Any) -> Blocks:
     return of_dask(frame, client, Options.checked(**keywords))
 
 
-def test_a_cluster_answers_what_one_table_does(source: Parts, table: Table) -> None:
+def test_a_cluster_answers_what_one_table_does(source: Blocks, table: Table) -> None:
     assert source.variables == table.variables
     assert (source.n_rows, source.total) == (table.n_rows, table.total)
     sets = [(), (0,), (1, 2), (0, 3, 4), tuple(range(9))]
@@ -65,7 +65,7 @@ def test_a_cluster_answers_what_one_table_does(source: Parts, table: Table) -> N
         np.testing.assert_array_equal(found.table(), expected.table())
 
 
-def test_a_cluster_learns_what_one_table_teaches(source: Parts, table: Table) -> None:
+def test_a_cluster_learns_what_one_table_teaches(source: Blocks, table: Table) -> None:
     found, expected = fn.learn.structure(source, search="hill-climb"), fn.learn.structure(table, search="hill-climb")
     assert found.dag == expected.dag
     assert found.score == expected.score
@@ -76,7 +76,7 @@ def test_a_cluster_learns_what_one_table_teaches(source: Parts, table: Table) ->
     np.testing.assert_array_equal(np.concatenate(list(source.each(net.log_prob))), net.log_prob(table))
 
 
-def test_a_worker_that_dies_changes_nothing(source: Parts, table: Table, client: Any) -> None:
+def test_a_worker_that_dies_changes_nothing(source: Blocks, table: Table, client: Any) -> None:
     victims = list(client.run(os.getpid).values())[:1]
     seen = []
 
@@ -155,7 +155,7 @@ def test_an_error_names_partition_and_file(with_client: bool, client: Any, tmp_p
     assert "\n" not in str(caught.value)
 
 
-def test_what_a_question_raises_is_told_with_its_partitions(source: Parts) -> None:
+def test_what_a_question_raises_is_told_with_its_partitions(source: Blocks) -> None:
     with pytest.raises(fn.FishernetError, match=r"^partitions? \d.*: ZeroDivisionError: "):
         source.sum(_divide)
     with pytest.raises(fn.FishernetError, match=r"^partitions? 0.*: ZeroDivisionError: "):

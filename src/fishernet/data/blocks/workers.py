@@ -1,9 +1,7 @@
-"""Data frames of Dask as sources of statistics: the rows stay with the workers of a cluster.
+"""The workers of a Dask cluster, who hold tables and are asked of them.
 
-Each partition is read once to find out what its columns are, and once to be encoded; from then on its codes stay in
-the memory of a worker, and what travels are questions and counts. Where there is no cluster, the partitions are read
-one after the other by Dask's threads in this process. A worker that dies takes codes with it; Dask makes them again
-from the partitions, and the answers are the same.
+What travels are questions and counts. A worker that dies takes tables with it; Dask makes them again from what they
+were read from, and the answers are the same.
 """
 
 from __future__ import annotations
@@ -15,126 +13,36 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import a
-from fishernet.data.arrow import frame_columns
-from fishernet.data.decide import Decision
-from fishernet.data.options import Options
-from fishernet.data.parts.parts import FAN, Here, Parts, common_unit, facts_of, weighed_in
-from fishernet.data.parts.passes import encoded_parts
-from fishernet.data.pooling import stacked
+from fishernet.data.blocks.places import FAN, Mapped, Places
 from fishernet.data.table import Table
-from fishernet.data.variable import Column
 
 PACKAGE = "fishernet"
 RETRIES = 2  # of a task that failed, as one that reads from a network may
 DEEPEST = 8  # arguments in arguments
 PATH = re.compile(r".*[/\\][^/\\]*\.\w{1,8}")
-MOST_BYTES = 2**28  # of the columns of partitions that are put together
 
 
-def is_dask(frame: Any) -> bool:
-    """Whether something is a data frame of Dask."""
-    kind = type(frame)
-    return kind.__module__.partition(".")[0] == "dask" and hasattr(kind, "to_delayed") and hasattr(kind, "columns")
+def is_client(given: Any) -> bool:
+    """Whether something is the client of a cluster."""
+    return hasattr(given, "nthreads") and hasattr(given, "who_has")
 
 
-def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> Parts:
-    """Return a data frame of Dask as a source of statistics.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-        Of partitions that are pandas frames.
-    client : dask.distributed.Client, optional
-        Of the cluster that works; without it the current one, and where there is none, this process.
-    options : Options, optional
-        The keywords of `Table.from_frame`.
-
-    Raises
-    ------
-    FishernetError
-        When a partition cannot be read or encoded, naming it; when the scheduler cannot be reached, or the workers have
-        another version of this library.
-    SchemaError, MissingValueError
-        As `Table.from_frame` of the whole frame would.
-    """
-    if not is_dask(frame):
-        raise SchemaError(f"a data frame of Dask is needed, not {type(frame).__name__}")
-    options = Options.checked() if options is None else options
-    if all(isinstance(name, str) for name in frame.columns):
-        frame = frame[options.choose(list(frame.columns))]
-        options = replace(options, exclude=())
-    frame_columns(frame._meta, options)  # refuses types that hold no labels
-    lazy = frame.to_delayed()
-    client = _current_client() if client is None else client
-    if client is None:
-        here = _Threads()
-        parts = [partial(one.compute, scheduler="threads") for one in lazy]
-        found = encoded_parts(here, parts, options)
-        unit = common_unit([facts_of(table) for table in found.held])
-        tables = [weighed_in(table, unit) for table in found.held]
-        return Parts.adopt(here, tables, found.variables, [facts_of(table) for table in tables], found.decisions)
-    return of_delayed(Workers(client), lazy, options, keep=_is_narrow(frame._meta))
-
-
-def of_delayed(workers: Workers, lazy: Sequence[Any], options: Options, *, keep: bool) -> Parts:
-    """Return what tasks read, frames or `fishernet.data.encoding.cells.Columns`, as a source that workers hold.
-
-    Parameters
-    ----------
-    workers : Workers
-    lazy : sequence of dask.delayed.Delayed
-        The parts, in the order of the rows.
-    options : Options
-        What is asked of their columns.
-    keep : bool
-        Whether the workers keep what was read until it is encoded, and do not read it again.
-
-    Raises
-    ------
-    FishernetError, SchemaError, MissingValueError
-        As `of_dask`.
-    """
-    workers.partitions = lazy
-    parts = workers.persisted() if keep and options.schema is None else lazy
-    found = encoded_parts(workers, parts, options)
-    return workers.joined(found.held, found.variables, found.decisions)
-
-
-def _is_narrow(meta: Any) -> bool:
-    """Whether partitions take little more memory than what they are encoded to: numbers and categories, no text."""
-    return all(dtype.name == "category" or getattr(dtype, "kind", "O") in "biufmM" for dtype in meta.dtypes)
-
-
-def _current_client() -> Any:
-    """Return the current client of a cluster, None where there is none."""
-    distributed = sys.modules.get("distributed")  # nobody has a client who has not imported it
-    if distributed is None:
-        return None
-    try:
-        return distributed.get_client()
-    except ValueError:
-        return None
-
-
-class _Threads(Here):
-    """Parts that Dask's threads read, one after the other, in this process."""
-
-    def hold(self, parts: Sequence[Callable[[], Any]], function: Callable[[Any], Any]) -> list[Any]:
-        """Return a function's answers for partitions; an error says which one it is about."""
-        held = []
-        for i, part in enumerate(parts):
-            try:
-                held.append(function(part()))
-            except Exception as error:
-                raise _told(error, f"partition {i}{_file_of(part.func.__self__)}") from error  # type: ignore[attr-defined]
-        return held
+def places_of(given: Any, parameter: str) -> Places:
+    """Return who asks the parts: a cluster, or whatever maps."""
+    if is_client(given):
+        return Workers(given)
+    if not callable(getattr(given, "map", given)):
+        raise SchemaError(
+            f"{parameter} must be a Dask client, an executor or a function as map, not {a(type(given).__name__)}",
+            parameter=parameter,
+        )
+    return Mapped(given)
 
 
 class Workers:
@@ -152,10 +60,6 @@ class Workers:
     """
 
     def __init__(self, client: Any) -> None:
-        if not (hasattr(client, "nthreads") and hasattr(client, "who_has")):
-            raise SchemaError(
-                f"client must be a dask.distributed.Client, not {a(type(client).__name__)}", parameter="client"
-            )
         self._client = client
         self.partitions: Sequence[Any] = ()
         self._labels: dict[str, str] = {}
@@ -244,25 +148,21 @@ class Workers:
             del future
             yield answer
 
-    def joined(self, held: Sequence[Any], variables: Sequence[Column], decisions: Sequence[Decision]) -> Parts:
-        """Return futures of tables as one source, small ones put together while there is one for each thread."""
-        facts = list(self.each(held, facts_of))
-        unit = common_unit(facts)
-        most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // self.n_threads))
+    def placed(self, tables: Sequence[Table]) -> Sequence[Any]:
+        """Have the workers hold tables of this process."""
         with self._reached():
-            groups = neighbours([one.n_bytes for one in facts], most)
-            futures = [self._joint(held, group, unit) for group in groups]
-            self._wait(futures, [None] * len(futures))
-        return Parts.adopt(self, futures, variables, list(self.each(futures, facts_of)), decisions)
+            return list(self._client.scatter(list(tables), hash=False))
 
-    def _joint(self, held: Sequence[Any], group: slice, unit: float) -> Any:
-        tables = held[group]
-        if len(tables) == 1 and not unit:
-            return tables[0]
-        future = self._submit(partial(_stacked, unit=unit), *tables)
-        last = group.stop - 1
-        self._labels[future.key] = f"partition {last}" if len(tables) == 1 else f"partitions {group.start} to {last}"
-        return future
+    def together(self, held: Sequence[Any], groups: Sequence[slice], function: Callable[..., Any]) -> list[Any]:
+        """Return futures of a function's answers for neighbours."""
+        with self._reached():
+            futures = [self._submit(function, *held[group]) for group in groups]
+            for future, group in zip(futures, groups, strict=True):
+                last = group.stop - 1
+                several = f"partitions {group.start} to {last}"
+                self._labels[future.key] = f"partition {last}" if group.start == last else several
+            self._wait(futures, [None] * len(futures))
+        return futures
 
     def _submit(self, function: Callable[..., Any], *held: Any) -> Any:
         return self._client.submit(function, *held, pure=False, retries=RETRIES)
@@ -278,7 +178,7 @@ class Workers:
             if future.status == "error":
                 at = next(i for i, one in enumerate(futures) if one.status == "error")
                 where = self._labels.get(futures[at].key, f"partition {at}")
-                raise _told(futures[at].exception(), where + _file_of(parts[at]))
+                raise told_of(futures[at].exception(), where + file_of(parts[at]))
             if future.status != "finished":
                 raise ConnectionError(future.status)
 
@@ -290,7 +190,7 @@ class Workers:
             for answer, table in zip(answers, held, strict=True):
                 for one in (table, answer):
                     if one.status == "error":
-                        raise _told(one.exception(), self._labels.get(table.key, "a partition")) from None
+                        raise told_of(one.exception(), self._labels.get(table.key, "a partition")) from None
             raise
 
     def _reached(self) -> _Reached:
@@ -358,7 +258,7 @@ class _Reached:
         )
 
 
-def _told(error: Any, where: str) -> Any:
+def told_of(error: Any, where: str) -> Any:
     """Return an error of a task as one that says of which partition it came."""
     text = " ".join(str(error).split())
     if hasattr(error, "parameter"):  # of our own: its kind and attributes stay
@@ -371,7 +271,7 @@ def _told(error: Any, where: str) -> Any:
     return FishernetError(f"{where}: {type(error).__name__}: {text}")
 
 
-def _file_of(lazy: Any) -> str:
+def file_of(lazy: Any) -> str:
     """Return of which file a partition is, where its task tells that; to be added to its number."""
     if lazy is None:
         return ""
@@ -423,18 +323,3 @@ async def _sum_here(where: dict[str, list[str]], function: Callable[[Any], Any],
     ask = asyncio.get_running_loop().run_in_executor
     answers = [ask(dask_worker.executor, function, dask_worker.data[key]) for key in keys]
     return reduce(add, await asyncio.gather(*answers))
-
-
-def _stacked(*tables: Table, unit: float) -> Table:
-    return weighed_in(tables[0] if len(tables) == 1 else stacked(tables), unit)
-
-
-def neighbours(sizes: Sequence[int], most: int) -> list[slice]:
-    """Return neighbours whose sizes sum to so much at most, but for those that are larger alone."""
-    groups, begin, size = [], 0, 0
-    for i, one in enumerate(sizes):
-        if i > begin and size + one > most:
-            groups.append(slice(begin, i))
-            begin, size = i, 0
-        size += one
-    return [*groups, slice(begin, len(sizes))]

@@ -13,9 +13,10 @@ import pytest
 
 import fishernet as fn
 from fishernet.data import column_summary
+from fishernet.data.blocks.blocks import Blocks, facts_of
+from fishernet.data.blocks.passes import encoded_parts
+from fishernet.data.blocks.places import Mapped
 from fishernet.data.options import Options
-from fishernet.data.parts.parts import Here, Parts, facts_of
-from fishernet.data.parts.passes import encoded_parts
 
 pd: Any = pytest.importorskip("pandas")
 
@@ -97,9 +98,9 @@ def described(variables: Any) -> list[Any]:
     return [(v, repr(v), v.unit, None if v.is_continuous else v.bounds) for v in variables]
 
 
-def of_parts(readers: list[Any], options: Options) -> Parts:
-    found = encoded_parts(Here(), readers, options)
-    return Parts.adopt(Here(), found.held, found.variables, [facts_of(one) for one in found.held], found.decisions)
+def of_parts(readers: list[Any], options: Options) -> Blocks:
+    found = encoded_parts(Mapped(), readers, options)
+    return Blocks.adopt(Mapped(), found.held, found.variables, [facts_of(one) for one in found.held], found.decisions)
 
 
 def assert_same(whole: Any, n_parts: int, keywords: dict[str, Any]) -> None:

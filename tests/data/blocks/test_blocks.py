@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import multiprocessing
 import operator
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.data import Parts, Table
-from fishernet.data.parts.parts import summed
+from fishernet.data import Blocks, Table
+from fishernet.data.blocks.places import summed
 from tests.tables import random_table
 
 SETS = [s for size in range(5) for s in itertools.combinations(range(6), size)]
@@ -30,9 +36,9 @@ def mixed(n_rows: int, seed: int, weights: str = "none", missing: float = 0.1) -
     return Table(variables, [states.codes[0], x, *states.codes[1:], y], weights=held[weights], n_rows=n_rows)
 
 
-def cut(table: Table, n_parts: int) -> Parts:
+def cut(table: Table, n_parts: int) -> Blocks:
     borders = np.linspace(0, table.n_rows, n_parts + 1).astype(int)
-    return Parts([table[a:b] for a, b in itertools.pairwise(borders.tolist())])
+    return Blocks([table[a:b] for a, b in itertools.pairwise(borders.tolist())])
 
 
 @pytest.mark.parametrize("n_parts", [1, 7, 100])
@@ -62,7 +68,7 @@ def test_statistics_are_those_of_one_table(n_parts: int, weights: str, missing: 
 
 def test_parts_without_rows_add_nothing() -> None:
     table = mixed(50, 1)
-    parts = Parts([table[:0], table, table[:0]])
+    parts = Blocks([table[:0], table, table[:0]])
     for found, expected in zip(parts.statistics(SETS), table.statistics(SETS), strict=True):
         assert found.is_dense == expected.is_dense
         np.testing.assert_array_equal(found.counts, expected.counts)
@@ -109,9 +115,58 @@ def test_sets_and_parts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(fn.SchemaError, match="ascending positions"):
         cut(table, 3).statistics([(1, 0)])
     with pytest.raises(fn.SchemaError, match="at least one table"):
-        Parts([])
+        Blocks([])
     with pytest.raises(fn.SchemaError, match="parts are tables, and the one at 1 is a str"):
-        Parts([table, "table"])  # type: ignore[list-item]
+        Blocks([table, "table"])  # type: ignore[list-item]
     with pytest.raises(fn.SchemaError, match="table 1 has other variables"):
-        Parts([table, table.select(["x"])])
+        Blocks([table, table.select(["x"])])
     assert cut(table, 3).statistics([]) == []
+
+
+def died(table: Table) -> int:
+    os._exit(1)
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes", "pool", "own"])
+def test_whatever_maps_asks_the_blocks(engine: str) -> None:
+    table = mixed(600, 3, "whole", missing=0).select(["v0", "v1", "v2", "v3"])
+    with contextlib.ExitStack() as stack:
+        engines: dict[str, Callable[[], Any]] = {
+            "threads": lambda: stack.enter_context(ThreadPoolExecutor(3)),
+            "processes": lambda: stack.enter_context(ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))),
+            "pool": lambda: stack.enter_context(multiprocessing.get_context("spawn").Pool(2)),
+            "own": lambda: lambda function, items: [function(one) for one in items],
+        }
+        blocks = Blocks([table[:100], table[100:101], table[101:]], map=engines[engine]())
+        assert blocks.rows_digest() == table.rows_digest()
+        assert (
+            fn.learn.structure(blocks, search="hill-climb").score
+            == fn.learn.structure(table, search="hill-climb").score
+        )
+        if engine == "processes":
+            with pytest.raises(fn.FishernetError, match="died"):
+                list(blocks.each(died))
+
+
+def test_what_does_not_map_is_refused() -> None:
+    with pytest.raises(
+        fn.SchemaError, match="map must be a Dask client, an executor or a function as map, not an int"
+    ) as told:
+        Blocks([mixed(3, 1)], map=3)
+    assert told.value.parameter == "map"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_threads_read_files_as_one_table(ending: str, tmp_path: Path) -> None:
+    table = mixed(900, 5)
+    for i in range(3):
+        fn.write_table(table[300 * i : 300 * (i + 1)], tmp_path / f"{i}.{ending}")
+    expected = fn.scan(tmp_path)
+    with ThreadPoolExecutor(3) as threads:
+        found: Any = fn.scan(tmp_path, client=threads)
+        assert found.variables == expected.variables
+        assert str(found.describe()) == str(expected.describe())
+        assert found.rows_digest() == expected.rows_digest()
+        (tmp_path / f"1.{ending}").write_bytes(b"nothing")
+        with pytest.raises(fn.FileFormatError, match=f"1.{ending}"):
+            fn.scan(tmp_path, client=threads)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fishernet.data.blocks.places import Mapped
 from fishernet.data.encoding.bins import quantile_cuts
-from fishernet.data.parts.parts import Here
 from fishernet.data.statistics import ranks
 
 RNG = np.random.default_rng(1)
@@ -34,7 +34,7 @@ def test_cuts_are_those_of_all_numbers(x: Any, weighted: bool, n_bins: int, monk
         {"x": ranks.Ladder.of(part, w if weighted else None)}
         for part, w in zip(np.array_split(x, 7), np.array_split(weights, 7), strict=True)
     ]
-    everywhere = partial(Here().sum, held)
+    everywhere = partial(Mapped().sum, held)
     values, places = np.unique(x[weights > 0], return_inverse=True)
     counts = np.bincount(places, weights=weights[weights > 0]).astype(np.int64)
     assert ranks.quantile_cuts(everywhere, "x", n_bins) == quantile_cuts(values, counts, n_bins)
@@ -42,5 +42,5 @@ def test_cuts_are_those_of_all_numbers(x: Any, weighted: bool, n_bins: int, monk
 
 def test_few_numbers_are_gathered() -> None:
     held = [{"x": ranks.Ladder.of(np.array([3.0, 1.0, np.nan, 3.0]), None)}] * 3
-    found: Any = ranks.gathered(partial(Here().sum, held), "x", 2)
+    found: Any = ranks.gathered(partial(Mapped().sum, held), "x", 2)
     assert (found.values.tolist(), found.counts.tolist()) == ([1.0, 3.0], [3, 6])

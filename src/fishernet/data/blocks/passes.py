@@ -12,15 +12,19 @@ from functools import partial
 from typing import Any
 
 from fishernet.data.arrow import frame_columns
+from fishernet.data.blocks.blocks import Blocks, common_unit, cut_held, facts_of, weighed_in
+from fishernet.data.blocks.places import Places
 from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decided, Decision
 from fishernet.data.encode import Kept, decided_by, encode, summary_of_part, told_of_bins, with_missing_states
 from fishernet.data.encoding.bins import is_cut
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.options import Options
-from fishernet.data.parts.parts import Places, cut_held
+from fishernet.data.pooling import stacked
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
+
+MOST_BYTES = 2**28  # of the columns of parts that are put together
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,38 @@ def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> Enc
     if not any(is_cut(variable, options) for variable in decided.variables) and options.missing != "state":
         return EncodedParts(held, decided.variables, decided.decisions)
     return _cut(places, held, decided, options)
+
+
+def blocks_of(places: Places, parts: Sequence[Any], options: Options) -> Blocks:
+    """Return parts as one source, small ones put together while there is one for each that can work at once.
+
+    Each part is what `places` reads: something to call, or a task. What it gives is a frame, or `Columns`.
+    """
+    found = encoded_parts(places, parts, options)
+    facts = list(places.each(found.held, facts_of))
+    unit = common_unit(facts)
+    most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // places.n_threads))
+    groups = neighbours([one.n_bytes for one in facts], most)
+    held = found.held
+    if unit or len(groups) < len(held):
+        held = places.together(held, groups, partial(_stacked, unit=unit))
+        facts = list(places.each(held, facts_of))
+    return Blocks.adopt(places, held, found.variables, facts, found.decisions)
+
+
+def neighbours(sizes: Sequence[int], most: int) -> list[slice]:
+    """Return neighbours whose sizes sum to so much at most, but for those that are larger alone."""
+    groups, begin, size = [], 0, 0
+    for i, one in enumerate(sizes):
+        if i > begin and size + one > most:
+            groups.append(slice(begin, i))
+            begin, size = i, 0
+        size += one
+    return [*groups, slice(begin, len(sizes))]
+
+
+def _stacked(*tables: Table, unit: float) -> Table:
+    return weighed_in(tables[0] if len(tables) == 1 else stacked(tables), unit)
 
 
 def _cut(places: Places, held: Sequence[Any], decided: Decided, options: Options) -> EncodedParts:
