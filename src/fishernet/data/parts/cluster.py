@@ -12,7 +12,6 @@ import itertools
 import platform
 import re
 import sys
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from functools import partial, reduce
 from operator import add
 from typing import Any
 
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import a
 from fishernet.data.arrow import frame_columns
 from fishernet.data.decide import Decision
@@ -301,7 +300,7 @@ class Workers:
         question = f"(__import__({PACKAGE!r}).__version__, __import__('platform').python_version())"
         if not self._client.nthreads():
             message = "the cluster has no workers yet; waiting for one"
-            warnings.warn(FishernetWarning(message, parameter="client"), stacklevel=5)
+            warn(message, parameter="client")
             self._client.submit(str, pure=False).result()  # a cluster that adapts itself starts one for that
         here = sys.modules[PACKAGE.partition(".")[0]].__version__ if PACKAGE in sys.modules else ""
         python = platform.python_version()
