@@ -105,21 +105,92 @@ def test_only_a_sentence_of_ours_is_an_answer(answer: Exception, told: str | Non
     assert (found is None) == (told is None)
 
 
-CRASH = """
-import os
-from tests.fuzz.case import Case
-def case(seed):
-    return Case("crash", lambda: os.abort() if seed % 5 == 3 else None)
-"""
+def made_of(monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    """Let every part be made of cases that run one statement, which may use the case's number: `seed`."""
+
+    def command(part: str, first: int, seconds: float, memory: float) -> list[str]:
+        script = (
+            "import os, sys, time; import tests.fuzz.campaign as campaign; from tests.fuzz.case import Case\n"
+            f"def run(seed):\n    {body}\n"
+            "campaign.PATIENCE = 0.3\n"
+            "campaign.cases_of = lambda _: lambda seed: Case('it', lambda: run(seed))\n"
+            f"campaign.work('x', {first}, {seconds}, 0)"
+        )
+        return ["-c", script]
+
+    monkeypatch.setattr(campaign, "_command", command)
 
 
 def test_a_crash_is_told_with_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases run in another process, which may die."""
-    script = f"import tests.fuzz.campaign as c\n{CRASH}\nc.cases_of = lambda _: case\nc.work('x', 0, 60, 0)"
-    monkeypatch.setattr(campaign, "_command", lambda *_: ["-c", script])
+    made_of(monkeypatch, "seed % 5 == 3 and os.abort()")
     number, what = next(found for found in findings("core", 20, 0, 0) if found[1])
     assert number == 3
     assert "the process died" in what
+
+
+def test_a_slow_case_is_told_and_others_come_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when it is the first of its process, as the first two cases are here."""
+    made_of(monkeypatch, "time.sleep(20 * (seed < 2) + 0.01)")
+    found: dict[int, list[str]] = {}
+    for number, what in findings("core", 60, 0, 0):
+        found.setdefault(number, []).append(what)
+        if number == 4:
+            break
+    assert list(found) == [0, 1, 2, 3, 4]
+    assert [len(told) for told in found.values()] == [2, 2, 1, 1, 1]
+    assert all(found[number][1].startswith("takes more than") for number in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "told"),
+    [
+        ("time.sleep(20)", 0.1, ("# takes more than ", "core: 1 cases, 1 of which took ", "1 findings")),
+        ("sys.exit('no reason')", 0.1, ("# the process died (1): no reason", "core: 1 cases", "1 findings")),
+        ("pass", 0.0, ("core: no case was made in 0 s", "1 findings")),
+        ("pass", 0.1, (" cases\nnothing found\n",)),
+    ],
+)
+def test_a_part_that_ends_early_is_no_part_without_findings(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    seconds: float,
+    told: tuple[str, ...],
+) -> None:
+    made_of(monkeypatch, body)
+    assert campaign.campaign(["core"], seconds, 1, 0) == (told[-1] == "1 findings")
+    out = capsys.readouterr().out
+    assert all(words in out for words in told), out
+
+
+def test_a_process_that_makes_no_case_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(campaign, "_command", lambda *_: ["-c", "def case(): raise ImportError('no core')\ncase()"])
+    assert campaign.campaign(["core"], 60, 1, 0)
+    out = capsys.readouterr().out
+    assert out.count("# no case was begun: the process died (1)") == 1
+    assert "ImportError: no core" in out
+    assert "core: no case was made in 60 s\n" in out
+
+
+def test_a_slow_case_is_another_finding_than_a_wrong_one_at_its_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = [
+        (1, ""),
+        (1, "KeyError at a.py:3"),
+        (2, ""),
+        (2, "takes more than 10 s at a.py:3"),
+        (3, ""),
+        (3, "KeyError at a.py:3"),
+    ]
+    monkeypatch.setattr(campaign, "findings", lambda *_: iter(told))
+    assert campaign.campaign(["core"], 60, 1, 0)
+    out = capsys.readouterr().out
+    assert "core: 3 cases, 1 of which took 10 of the 60 s\n2 findings\n" in out
+    assert out.count("KeyError") == 1
 
 
 def test_a_case_can_be_repeated(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import fishernet as fn
 from fishernet.cli.main import fishernet
 
-COMMAND = [sys.executable, "-c", "from fishernet.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from fishernet_command import main; main()"]
 # as on a user's machine: output that is not written at once can fail when the process ends
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FISHERNET"))}
 OUR_MISTAKE = "mistake of fishernet itself"

@@ -16,17 +16,20 @@ from tests.fuzz.case import Case, finding
 
 PARTS = ("readers", "public", "core")
 PATIENCE = 10.0  # seconds that a case may take
+SLOW = "takes more than"  # what is told of a slow case begins so
 PER_SEED = 10**9  # cases of a campaign's seed
 
 
 def cases_of(part: str) -> Callable[[int], Case]:
     """Return what makes the case of a seed; what it needs is made now."""
     made: Callable[[int], Case] = importlib.import_module(f"tests.fuzz.{part}").case
+    made(0)  # else the first case would be the one that takes the time
     return made
 
 
 def work(part: str, first: int, seconds: float, memory: float) -> None:
     """Make cases until the time is over; print each one's number before it and what was wrong behind it."""
+    faulthandler.enable()
     case = cases_of(part)
     if memory:
         most = int(memory * 2**30)
@@ -50,21 +53,36 @@ def work(part: str, first: int, seconds: float, memory: float) -> None:
 def campaign(parts: list[str], seconds: float, seed: int, memory: float) -> int:
     """Run parts of the campaign for equal times; print the findings and return how many kinds there are, at most 1."""
     kinds: set[str] = set()
+    share = seconds / len(parts)
     for part in parts:
-        n = 0
-        for number, what in findings(part, seconds / len(parts), seed * PER_SEED, memory):
+        n = slow = 0
+        for number, what in findings(part, share, seed * PER_SEED, memory):
             if not what:
                 n += 1
-            elif (kind := what.partition(" at ")[2] or what) not in kinds:
+                continue
+            slow += what.startswith(SLOW)
+            if (kind := _kind(what)) not in kinds:
                 kinds.add(kind)
                 print(f"python -m tests.fuzz {part} {number}  # {what}", flush=True)
-        print(f"{part}: {n:,} cases", flush=True)
+        if not n:
+            kinds.add(f"nothing of {part}")
+        lost = f", {slow} of which took {slow * PATIENCE:g} of the {share:.3g} s" if slow else ""
+        print(f"{part}: {n:,} cases{lost}" if n else f"{part}: no case was made in {share:.3g} s", flush=True)
     print(f"{len(kinds)} findings" if kinds else "nothing found")
     return bool(kinds)
 
 
+def _kind(what: str) -> str:
+    """Return where a finding was made, which one is told of; slow cases are others than wrong ones."""
+    return what if what.startswith(SLOW) else what.partition(" at ")[2] or what
+
+
 def findings(part: str, seconds: float, first: int, memory: float) -> Iterator[tuple[int, str]]:
-    """Yield each case's number with nothing, and again with what is wrong; a crash begins a new process."""
+    """Yield each case's number with nothing, and again with what is wrong.
+
+    A crash and a case that takes too long begin a new process. One that ends without a case is the last one: it is a
+    finding about the case that it should have made.
+    """
     end = time.monotonic() + seconds
     number = first
     while (left := end - time.monotonic()) > 0:
@@ -73,12 +91,12 @@ def findings(part: str, seconds: float, first: int, memory: float) -> Iterator[t
             assert process.stdout
             assert process.stderr
             os.set_blocking(process.stderr.fileno(), False)
-            before = number
-            done = False
+            begun = done = False
             for line in process.stdout:
                 word, _, rest = line.strip().partition(" ")
                 done = word == "done"
                 if word == "case":
+                    begun = True
                     number = int(rest)
                     yield number, ""
                 elif word == "found":
@@ -86,11 +104,12 @@ def findings(part: str, seconds: float, first: int, memory: float) -> Iterator[t
             said = ""
             with contextlib.suppress(TypeError):
                 said = process.stderr.read()
-        if done:
+        if done and process.returncode == 0:
             return
-        yield number, _death(process.returncode, said)
-        if number == before and "case" not in said and process.returncode == 1:
-            return  # it could not begin
+        how = _death(process.returncode, said)
+        yield number, how if begun else f"no case was begun: {how}"
+        if not begun:
+            return
         number += 1
 
 
@@ -100,9 +119,12 @@ def _command(part: str, first: int, seconds: float, memory: float) -> list[str]:
 
 def _death(code: int, said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
+    inner = next((line for line in lines if line.startswith("File") and "fishernet" in line), "")
+    place = inner.partition("fishernet/")[2] or inner
     if any("Timeout" in line for line in lines):
-        inner = next((line for line in lines if "fishernet" in line), "")
-        return f"takes more than {PATIENCE:g} s at {inner.partition('fishernet/')[2] or inner}"
+        return f"{SLOW} {PATIENCE:g} s at {place}"
+    if any("Fatal Python error" in line for line in lines):
+        return f"the process died ({code}) at {place or 'no place of ours'}"
     return f"the process died ({code}): {' | '.join(lines[-12:])[-400:]}"
 
 

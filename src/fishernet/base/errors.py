@@ -25,7 +25,10 @@ from __future__ import annotations
 
 import copyreg
 import math
+import sys
+import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 from fishernet.base.remedies import Remedy, advice
@@ -241,6 +244,29 @@ class FishernetWarning(UserWarning):
         self.parameter = parameter
         self.fact = message
         self.remedies = tuple(remedies)
+
+
+# Between a caller and a function of ours: decorators, loops of scikit-learn over our estimators, and the import of us.
+GO_BETWEENS = {__name__.partition(".")[0], "contextlib", "functools", "importlib", "joblib", "sklearn"}
+
+
+def warn(message: str, *, parameter: str | None = None, remedies: Sequence[Remedy] = ()) -> None:
+    """Give a FishernetWarning at the caller's line: the innermost one that is neither ours nor of a go-between."""
+    frame = sys._getframe()
+    while frame.f_back is not None and _module(frame).partition(".")[0] in GO_BETWEENS:
+        frame = frame.f_back
+    warnings.warn_explicit(
+        FishernetWarning(message, parameter=parameter, remedies=remedies),
+        FishernetWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        _module(frame),
+        frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def __dir__() -> list[str]:

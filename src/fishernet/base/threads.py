@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from pathlib import Path
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.errors import FishernetError, warn
 from fishernet.base.machine import control_groups
 from fishernet.base.names import shown
 
@@ -46,11 +45,7 @@ def _initial() -> int:
     if text.isdecimal() and 1 <= int(text) <= _core.MAX_THREADS:
         return int(text)
     known = available_threads()
-    warnings.warn(
-        f"{VARIABLE} must be a number from 1 to {_core.MAX_THREADS}, got {text!r}; using {known}",
-        FishernetWarning,
-        stacklevel=2,
-    )
+    warn(f"{VARIABLE} must be a number from 1 to {_core.MAX_THREADS}, got {text!r}; using {known}")
     return known
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.errors import FishernetError, warn
 from fishernet.base.random import generator
 from fishernet.compare.chi_squared import LEAST_EXPECTED, satterthwaite
 from fishernet.kernels import RowSums
@@ -46,13 +45,10 @@ def weighted_chi_square(kernel: BaseKernel, first: RowSums, second: RowSums, see
 def _warn_of_small_cells(kernel: BaseKernel, n_rows: int) -> None:
     least = None if kernel.standardized is None else kernel.standardized.smallest_expected(n_rows)
     if least is not None and least < LEAST_EXPECTED:
-        warnings.warn(
-            FishernetWarning(
-                f"the smaller table is expected to have {least:.2g} rows in some cell, and a chi-squared distribution "
-                "needs 5; method='permutation' is exact",
-                parameter="method",
-            ),
-            stacklevel=4,
+        warn(
+            f"the smaller table is expected to have {least:.2g} rows in some cell, and a chi-squared distribution "
+            "needs 5; method='permutation' is exact",
+            parameter="method",
         )
 
 

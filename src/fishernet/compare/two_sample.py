@@ -17,7 +17,6 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -27,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError, warn
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
@@ -199,7 +198,7 @@ def two_sample_test(
     True
     """
     way = word(method, "method", METHODS, error=FishernetError)
-    check_permutations(permutations, warn=way == "permutation")
+    check_permutations(permutations, used=way == "permutation")
     number = fixed_seed(seed)
     _require_samples(X, Y)
     if is_statistics(X) or is_statistics(Y):
@@ -238,17 +237,14 @@ def split_distances(first: RowSums, second: RowSums, n_splits: int, key: int, re
         raise
 
 
-def check_permutations(permutations: int, *, warn: bool = True) -> None:
+def check_permutations(permutations: int, *, used: bool = True) -> None:
     """Warn of permutations that are so few that no p-value is at most 0.05."""
     check.integer(permutations, "permutations", least=1, most=MOST_SPLITS)
-    if warn and permutations < FEWEST_PERMUTATIONS:
-        warnings.warn(
-            FishernetWarning(
-                f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
-                "for a level of 0.05, and 999 for one to rely on",
-                parameter="permutations",
-            ),
-            stacklevel=3,
+    if used and permutations < FEWEST_PERMUTATIONS:
+        warn(
+            f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
+            "for a level of 0.05, and 999 for one to rely on",
+            parameter="permutations",
         )
 
 

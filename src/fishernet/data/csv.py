@@ -19,7 +19,6 @@ import io
 import itertools
 import mmap
 import sys
-import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from fishernet.base.errors import FileFormatError, FishernetWarning
+from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.names import several, unused_name
 from fishernet.data.arrow import cells_of
 from fishernet.data.encoding.cells import Cells, Columns, Contents, SourceColumn
@@ -253,7 +252,7 @@ def delimited_columns(file: TextFile, options: Options, delimiter: str | None = 
     hidden = _has_index(names)
     if hidden and options.schema is None:
         message = "the first column has no name, as the index that pandas writes; it is left out"
-        warnings.warn(FishernetWarning(f"{file.path}: {message}"), stacklevel=5)
+        warn(f"{file.path}: {message}")
     wanted = set(options.choose(names[hidden:]))
     chosen = [raw for raw, name in zip(layout.header, names, strict=True) if name in wanted]
     found = _read_columns(layout, chosen)

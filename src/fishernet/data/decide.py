@@ -14,13 +14,12 @@ Identifiers are left out.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError
+from fishernet.base.errors import MissingValueError, SchemaError, warn
 from fishernet.base.names import are, counted, listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
@@ -286,7 +285,7 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
     nothing = [decision.name for decision in out if not known[decision.name]]
     if nothing:
         message = f"{are(nothing, 'column')} left out: there are only missing cells"
-        _warn(FishernetWarning(message, parameter="exclude"))
+        warn(message, parameter="exclude")
     identifiers = [decision for decision in out if known[decision.name]]
     if not identifiers:
         return
@@ -294,15 +293,13 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
     holds, them = identifiers[0].why.rpartition(":")[0], "it" if len(names) == 1 else "them"
     what = f"{names[0]!r} is an identifier and is" if len(names) == 1 else f"{listed(names)} are identifiers and are"
     of_first = "" if len(names) == 1 else f"{names[0]!r} holds "
-    _warn(
-        FishernetWarning(
-            f"{what} left out: {of_first}{holds}",
-            parameter="categorical",
-            remedies=(
-                Remedy({identifiers[0].overrule[0]: names}, f"keep {them}"),
-                Remedy({"exclude": names}, "silence this warning"),
-            ),
-        )
+    warn(
+        f"{what} left out: {of_first}{holds}",
+        parameter="categorical",
+        remedies=(
+            Remedy({identifiers[0].overrule[0]: names}, f"keep {them}"),
+            Remedy({"exclude": names}, "silence this warning"),
+        ),
     )
 
 
@@ -324,8 +321,4 @@ def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
             Remedy({"na_values": labels}, f"read {'it' if len(labels) == 1 else 'them'} as missing"),
             Remedy({"categorical": [name]}, "keep the column as text without this warning"),
         ]
-    _warn(FishernetWarning(f"column {name!r} is taken for text; {fact}", parameter="na_values", remedies=remedies))
-
-
-def _warn(warning: FishernetWarning) -> None:
-    warnings.warn(warning, stacklevel=5)
+    warn(f"column {name!r} is taken for text; {fact}", parameter="na_values", remedies=remedies)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.data.matching import as_data
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, Variable
@@ -44,7 +43,7 @@ def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
     if left and not variables:
         raise SchemaError(f"{purpose} needs two tables of the same columns, and none is fit for it: {'; '.join(left)}")
     if left:
-        warnings.warn(FishernetWarning(f"{purpose} answers without some columns: {'; '.join(left)}"), stacklevel=4)
+        warn(f"{purpose} answers without some columns: {'; '.join(left)}")
     return one.conform(variables), other.conform(variables)
 
 

@@ -6,7 +6,6 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
@@ -146,9 +145,7 @@ def categorical_source(data: Any, *, purpose: str = "what is learned from counts
         return source
     cut = source.discretize(AUTO)
     require_categorical(cut.variables, purpose, remedy)  # without rows, or without a known number, nothing is cut
-    warnings.warn(
-        FishernetWarning(f"{told_of_cuts(source, cut)}; Table.from_frame(data, bins=...) cuts otherwise"), stacklevel=3
-    )
+    warn(f"{told_of_cuts(source, cut)}; Table.from_frame(data, bins=...) cuts otherwise")
     return cut
 
 

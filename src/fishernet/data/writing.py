@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.errors import FileFormatError, SchemaError, warn
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
 from fishernet.data.column_summary import summary_of
@@ -303,11 +302,9 @@ def _warn_of_types(table: Table) -> None:
     pairs = zip(table.variables, table.codes, strict=True)
     changed = [variable.name for variable, column in pairs if _would_change(variable, column)]
     if changed:
-        warnings.warn(
+        warn(
             f"read without the variables of this table, the labels of column {listed(changed)} will have another type, "
-            "be numbers or states, or be left out; a .parquet or .arrow file keeps them",
-            FishernetWarning,
-            stacklevel=4,
+            "be numbers or states, or be left out; a .parquet or .arrow file keeps them"
         )
 
 

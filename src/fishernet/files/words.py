@@ -15,12 +15,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import warnings
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from fishernet.base.errors import FishernetWarning
+from fishernet.base.errors import warn
 from fishernet.models.conditionals.base import Probabilities
 
 MOST_LETTERS = 80  # of a word that is made
@@ -103,9 +102,9 @@ def escaped(text: str) -> str:
 
 
 def noted(note: str) -> None:
-    """Warn, at the line that called the function which called this, of what a file cannot hold."""
+    """Warn of what a file cannot hold."""
     if note:
-        warnings.warn(note, FishernetWarning, stacklevel=3)
+        warn(note)
 
 
 def with_never(table: Probabilities) -> Probabilities:

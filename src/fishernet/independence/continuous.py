@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import are, several
 from fishernet.data.numbers import Columns, points, require_varying
 
@@ -52,7 +51,7 @@ def require_continuous(names: Sequence[str], values: Columns) -> None:
         )
 
 
-def warn_of_ties(names: Sequence[str], values: Columns, stacklevel: int = 3) -> None:
+def warn_of_ties(names: Sequence[str], values: Columns) -> None:
     """Warn when more than a tenth of the rows share their value of a column with another row."""
     tied = []
     for name, column in zip(names, values, strict=True):
@@ -61,11 +60,9 @@ def warn_of_ties(names: Sequence[str], values: Columns, stacklevel: int = 3) -> 
         if share > MOST_TIED:
             tied.append(f"{name} ({share:.0%})")
     if tied:
-        warnings.warn(
+        warn(
             f"tied values in {', '.join(tied)}: nearest neighbours are meant for continuous data; ties are counted as "
-            "the formula says, which biases the estimate",
-            FishernetWarning,
-            stacklevel=stacklevel,
+            "the formula says, which biases the estimate"
         )
 
 

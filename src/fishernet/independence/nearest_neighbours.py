@@ -346,7 +346,7 @@ class KnnTest(IndependenceTest):
         check_k(k, data.n_rows)
         require_varying(data.names, data.numbers)
         require_continuous(data.names, data.numbers)
-        warn_of_ties(data.names, data.numbers, stacklevel=4)
+        warn_of_ties(data.names, data.numbers)
         if not isinstance(permutations, int | np.integer):
             message = f"permutations must be a positive integer, got {shown(permutations)}"
             raise FishernetError(message, parameter="permutations")

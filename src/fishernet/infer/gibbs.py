@@ -14,7 +14,6 @@ References
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +23,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Brief, Framed
-from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.errors import FishernetError, warn
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.base.vocabulary import ScanName
@@ -142,11 +141,9 @@ def diagnose(
     )
     if not found.mixed:
         bad = [name for name, value in zip(found.names, found.r_hat, strict=True) if value > MIXED]
-        warnings.warn(
+        warn(
             f"the chains have not mixed: R-hat is up to {found.r_hat.max():.3f} (1.01 is wanted), above it for "
-            f"{listed(bad)}; use a larger thin, burn_in or n",
-            FishernetWarning,
-            stacklevel=2,
+            f"{listed(bad)}; use a larger thin, burn_in or n"
         )
     return found
 
@@ -336,12 +333,10 @@ def _standard_errors(groups: Array) -> tuple[Array, int]:
         return np.sqrt(within), freedom[1]
     between = groups.mean(axis=1).var(axis=0, ddof=1) / n_chains
     if n_batches > 1 and between.sum() > within.sum() * fdtri(*freedom, 1 - BY_CHANCE):
-        warnings.warn(
+        warn(
             f"the chains differ more than they should: their spread says a standard error of "
             f"{np.sqrt(between.max()):.2g}, that within them {np.sqrt(within.max()):.2g}; they move slowly: draw more "
-            "rows (n) or leave out more between them (thin)",
-            FishernetWarning,
-            stacklevel=3,
+            "rows (n) or leave out more between them (thin)"
         )
     return np.sqrt(np.maximum(within, between)), freedom[0]
 
@@ -351,9 +346,7 @@ def _warn_of_rare(dn: Sampled, given: Mapping[str, State], free_rows: Table) -> 
     for v, code in clamped_codes(dn.variables, given).items():
         agrees &= free_rows.codes[v] == code
     if agrees.sum() < RARE:
-        warnings.warn(
+        warn(
             f"what is given is rare: {int(agrees.sum())} of {free_rows.n_rows} rows of the model's own agree with "
-            "it; the conditionals may have been learned from few such rows",
-            FishernetWarning,
-            stacklevel=3,
+            "it; the conditionals may have been learned from few such rows"
         )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -24,7 +23,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed, generator
@@ -273,15 +272,12 @@ def _foretell(test: IndependenceTest, n_variables: int, watch: Watch) -> None:
     n_estimates = n_variables * (n_variables - 1) // 2 + n_variables * permutations
     expected = (watch.seconds - began) * n_estimates
     if expected > LONG:
-        warnings.warn(
-            FishernetWarning(
-                f"this will take about {_duration(expected)} or more: an estimate for these rows takes "
-                f"{watch.seconds - began:.2g} s, and {several(n_variables, 'column')} with {permutations} permutations "
-                f"of a test ask for {n_estimates:,}, without those given others; max_rows=5000 takes that many rows at "
-                "random, max_seconds= keeps what is found in time, and test='fisher-z' sees linear dependence at once",
-                parameter="max_rows",
-            ),
-            stacklevel=3,
+        warn(
+            f"this will take about {_duration(expected)} or more: an estimate for these rows takes "
+            f"{watch.seconds - began:.2g} s, and {several(n_variables, 'column')} with {permutations} permutations "
+            f"of a test ask for {n_estimates:,}, without those given others; max_rows=5000 takes that many rows at "
+            "random, max_seconds= keeps what is found in time, and test='fisher-z' sees linear dependence at once",
+            parameter="max_rows",
         )
 
 
@@ -294,14 +290,11 @@ def _duration(seconds: float) -> str:
 
 def _warn_of_the_rest(names: Sequence[str], done: int, n_tests: int, max_seconds: float | None) -> None:
     rest = names[done:]
-    warnings.warn(
-        FishernetWarning(
-            f"stopped by max_seconds={max_seconds:g} after {several(n_tests, 'test')}: the Markov blankets of "
-            f"{listed(rest)} ({len(rest)} of {several(len(names), 'column')}) are not done, and have what was found so "
-            "far; give more time, or take fewer rows with max_rows=",
-            parameter="max_seconds",
-        ),
-        stacklevel=3,
+    warn(
+        f"stopped by max_seconds={max_seconds:g} after {several(n_tests, 'test')}: the Markov blankets of "
+        f"{listed(rest)} ({len(rest)} of {several(len(names), 'column')}) are not done, and have what was found so "
+        "far; give more time, or take fewer rows with max_rows=",
+        parameter="max_seconds",
     )
 
 

@@ -16,13 +16,12 @@ import json
 import math
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import FileFormatError, FishernetWarning
+from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import cut
 from fishernet.base.progress import Interrupted, Resumable, Watch
@@ -136,7 +135,7 @@ class Checkpoint:
             self.write()
         except FileFormatError as error:  # a full disk is no reason to lose what the search found
             what = f"the checkpoint is not kept up while the search goes on: {error}"
-            warnings.warn(FishernetWarning(what, parameter="checkpoint"), stacklevel=2)
+            warn(what, parameter="checkpoint")
 
     def write(self) -> None:
         """Write the file."""

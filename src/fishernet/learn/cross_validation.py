@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Brief, Framed
-from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.errors import FishernetError, warn
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator, shuffled
@@ -224,13 +223,10 @@ def _summary(
     impossible = np.array([part.impossible for part in parts])
     held_out = sums / n_rows
     if impossible.any():
-        warnings.warn(
-            FishernetWarning(
-                f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, "
-                "so the mean log-likelihood is -inf; use smoothing above 0",
-                parameter="smoothing",
-            ),
-            stacklevel=3,
+        warn(
+            f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, "
+            "so the mean log-likelihood is -inf; use smoothing above 0",
+            parameter="smoothing",
         )
     return CrossValidation(
         log_prob=logs,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import several
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
@@ -216,16 +215,13 @@ def _improve(
 
 
 def warn_of_stop(found: EmResult[Any], max_seconds: float | None) -> None:
-    """Warn of a fit that the time limit ended, on behalf of the caller of the function that calls this one."""
+    """Warn of a fit that the time limit ended."""
     if not found.finished:
         end = "converged" if found.converged else "has not converged"
-        warnings.warn(
-            FishernetWarning(
-                f"stopped by max_seconds={math.nan if max_seconds is None else max_seconds:g}: the fit is the best of "
-                f"{several(len(found.restarts), 'start')} so far, and {end}; give more time, or ask for fewer restarts",
-                parameter="max_seconds",
-            ),
-            stacklevel=3,
+        warn(
+            f"stopped by max_seconds={math.nan if max_seconds is None else max_seconds:g}: the fit is the best of "
+            f"{several(len(found.restarts), 'start')} so far, and {end}; give more time, or ask for fewer restarts",
+            parameter="max_seconds",
         )
 
 

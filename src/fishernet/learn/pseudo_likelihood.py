@@ -13,7 +13,6 @@ blanket holds.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +22,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
@@ -363,5 +362,4 @@ def _warn_of_few_rows(saturated: list[str], *, few: bool) -> None:
         what.append("there are fewer rows than columns, and without the prior pure noise gets edges")
     if what:
         remedy = "; take the prior, or more rows" if few else "; take more rows"
-        said = FishernetWarning(" and ".join(what) + remedy, parameter="prior" if few else None)
-        warnings.warn(said, stacklevel=3)
+        warn(" and ".join(what) + remedy, parameter="prior" if few else None)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, several
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
@@ -250,7 +249,7 @@ def _arcs_from(sparse: Iterable[str], names: Iterable[str], wanted: Iterable[Edg
     parents = [name for name in sparse if name not in needed]
     if parents:
         what = f"{listed(parents)} {'lacks' if len(parents) == 1 else 'lack'} over 90 % of the cells"
-        warnings.warn(FishernetWarning(f"{what}, and no arc leads from there to other columns"), stacklevel=4)
+        warn(f"{what}, and no arc leads from there to other columns")
     return [(parent, child) for parent in parents for child in names if child != parent]
 
 
@@ -264,13 +263,10 @@ def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | N
     if most is None or (asked is not None and asked <= most):
         return asked
     if asked is None and source.total <= n:
-        warnings.warn(
-            FishernetWarning(
-                f"there are {source.total} rows for {n} columns: the score saturates, and pure noise gets as many "
-                "parents as the rows allow; allow fewer, or take more rows",
-                parameter="max_parents",
-            ),
-            stacklevel=3,
+        warn(
+            f"there are {source.total} rows for {n} columns: the score saturates, and pure noise gets as many "
+            "parents as the rows allow; allow fewer, or take more rows",
+            parameter="max_parents",
         )
     return most if most < n - 1 else asked
 

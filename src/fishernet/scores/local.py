@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.errors import FishernetWarning
+from fishernet.base.errors import warn
 from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
 from fishernet.data.statistics.counting import flat_sets
@@ -128,12 +127,10 @@ def _warn_of_resolution(source: Source, score: Score) -> None:
     """
     n = float(source.total)
     if n > MOST_RESOLVED and score.core_term(n) is not None:
-        warnings.warn(
+        warn(
             f"the rows' weights sum to {n:.3g}: a score is as large as {n * math.log(n):.1g} nats and rounded to about "
             f"{math.ulp(n * math.log(n)):.1g}, so weak arcs come and go by chance; if the weights are no numbers of "
-            "rows, divide them by what makes them so",
-            FishernetWarning,
-            stacklevel=4,
+            "rows, divide them by what makes them so"
         )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import several
 from fishernet.data.frames.rows import weights_of
 from fishernet.data.matching import Data
@@ -29,11 +27,11 @@ def check_some(n_rows: int, name: str) -> None:
         raise FishernetError(f"{name} needs a row to choose from, and there is none")
 
 
-def warn_if_indefinite(sums: RowSums, n_refused: int = 0, *, stacklevel: int = 3) -> None:
+def warn_if_indefinite(sums: RowSums, n_refused: int = 0) -> None:
     """Warn of a kernel that is not positive semidefinite, where that was seen, or for which rows were passed over."""
     if not sums.is_indefinite and not n_refused:
         return
     refused = f"{several(n_refused, 'row')} passed over, with which the weights have no best values"
     below = "squared distances may be below 0, where 0 is told, and chosen rows need not be near the table"
     message = f"the kernel is not positive semidefinite: {refused if n_refused else below}"
-    warnings.warn(FishernetWarning(message, parameter="kernel"), stacklevel=stacklevel)
+    warn(message, parameter="kernel")

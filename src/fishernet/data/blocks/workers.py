@@ -10,14 +10,13 @@ import itertools
 import platform
 import re
 import sys
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
 
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import a
 from fishernet.data.blocks.places import FAN, Mapped, Places
 from fishernet.data.table import Table
@@ -201,7 +200,7 @@ class Workers:
         question = f"(__import__({PACKAGE!r}).__version__, __import__('platform').python_version())"
         if not self._client.nthreads():
             message = "the cluster has no workers yet; waiting for one"
-            warnings.warn(FishernetWarning(message, parameter="client"), stacklevel=5)
+            warn(message, parameter="client")
             self._client.submit(str, pure=False).result()  # a cluster that adapts itself starts one for that
         here = sys.modules[PACKAGE.partition(".")[0]].__version__ if PACKAGE in sys.modules else ""
         python = platform.python_version()

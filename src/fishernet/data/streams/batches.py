@@ -11,7 +11,6 @@ import hashlib
 import os
 import queue
 import threading
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, warn
 from fishernet.base.io import naming_unreadable
 from fishernet.base.machine import is_out_of_memory, without_memory
 from fishernet.base.names import listed, shown
@@ -264,7 +263,7 @@ def _note_partitions(files: list[Path], folder: Path | None) -> None:
     if parts:
         names = dict.fromkeys(part.partition("=")[0] for part in parts)
         what = f"partitions ({listed(names)}) of text files are no columns of the table; those of Parquet files are"
-        warnings.warn(FishernetWarning(what), stacklevel=5)
+        warn(what)
 
 
 def _check_schemas(files: list[Path], kind: str) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.arrays import checked_weights
 from fishernet.data.arrow import variable_fields
@@ -164,7 +163,7 @@ def _known(folder: Path, batches: Batches, how: dict[str, Any]) -> Stream | None
             return Stream.of_stored(stored)
     what = "it was made with other keywords" if found.get("options") != how["options"] else "the source has changed"
     message = f"the encoded copy in {str(folder)!r} is stale ({what}); it is made anew"
-    warnings.warn(FishernetWarning(message, parameter="cache"), stacklevel=4)
+    warn(message, parameter="cache")
     return None
 
 

@@ -1,0 +1,35 @@
+"""The start of the command ``fishernet``, outside of the package because importing that takes a second.
+
+Ctrl-C and SIGTERM end the command within that second as they end it later: see the table of `fishernet.cli.terminal`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from types import FrameType
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line; never returns."""
+    # Whoever starts us may have signals ignored, as nohup and a shell's & do: then they stay ignored.
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    ours = {number: handler for number, handler in usual.items() if signal.getsignal(number) == handler}
+    for number in ours:
+        signal.signal(number, _end)
+    from fishernet.cli.main import main as run
+
+    for number, handler in ours.items():
+        signal.signal(number, handler)
+    run()
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    """End at once: an exception could be caught by a module that is being imported, and nothing is open yet."""
+    if number == signal.SIGINT:
+        with suppress(OSError):
+            os.write(2, b"fishernet: interrupted\n")
+    os._exit(128 + number)
