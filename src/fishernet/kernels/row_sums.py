@@ -30,6 +30,7 @@ from fishernet.kernels.features import (
     Matrix,
     checked_length,
     is_sparse,
+    products_of_sets,
     shares_of,
     side_by_side,
     weighted_mean,
@@ -42,11 +43,13 @@ Positions = npt.NDArray[np.int64]
 BLOCK = 1024  # rows of a kernel matrix held at once
 DIAGONAL_OF = 2**16  # rows at once
 MOST_KEPT = 2**28  # numbers of rows of a kernel's matrix: 2 GB
+MOST_OF_SETS = 2**22  # numbers of matrices, and columns, of the sets that are multiplied at once: 32 MB each
 MOST_PAIRED = 2**13  # rows between which a kernel's matrix is made: 0.5 GB
 MOST_POINTS = 2**27  # numbers of dense features: 1 GB
 MOST_SPLIT_CELLS = 2**27  # numbers that are kept of all configurations and splits: 1 GB
 PROBED = 64  # rows between which a kernel's matrix is looked at
 ROUNDING = 1e-6  # of the largest kernel of a row with itself: a kernel may be computed in float32
+THIN = 8  # times fewer entries than columns a row: from there on sparse products are the faster ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +336,16 @@ class SumsOfKernel:
         """Return one half of each of many sets, by the kernel's matrix between the rows of a set."""
         draws = draws_of_sets(sets, key)
         found = []
-        for number, rows in enumerate(sets):
-            matrix = np.ascontiguousarray(self.matrix(rows))
+        for number, (rows, matrix) in enumerate(zip(sets, self._matrices_of_sets(sets), strict=True)):
             of_set = np.append(draws[number * (len(rows) // 2) :][: len(rows) // 2], draws[number - len(sets)])
             places = np.arange(len(rows))
             halved = _core.halved_by_matrix(matrix, places, 1, delta / len(sets), of_set, exchanges=True)
             found.append(rows[halved[: len(rows) // 2]])
         return np.stack(found)
+
+    def _matrices_of_sets(self, sets: Positions) -> Iterator[Matrix]:
+        """Yield the kernel between the rows of each set, (size, size)."""
+        return (np.ascontiguousarray(self.matrix(rows)) for rows in sets)
 
     def exchanges(self, k: int) -> _core.SwapSearch | None:  # noqa: ARG002
         """Return None: rows are exchanged in Python."""
@@ -405,12 +411,21 @@ class FeatureSums(SumsOfKernel):
         return np.array(found)
 
     def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
-        """Return one half of each of many sets, by inner products of dense features where these are not too many."""
-        if sets.size * self._features.shape[1] > MOST_POINTS:
+        """Return one half of each of many sets, by inner products of dense points unless these are many or thin."""
+        if _is_thin(self._features) or sets.size * self._features.shape[1] > MOST_POINTS:
             return super().halves_of_sets(sets, key=key, delta=delta)
         taken = self._features[sets.ravel()]
         points = np.ascontiguousarray(taken.toarray() if is_sparse(taken) else taken, dtype=np.float64)
         return sets.ravel()[halved_sets_of_points(points, 0.0, np.arange(sets.size).reshape(sets.shape), key, delta)]
+
+    def _matrices_of_sets(self, sets: Positions) -> Iterator[Matrix]:
+        """Yield the kernel between the rows of each set: of sparse features in one product for many sets."""
+        if not is_sparse(self._features):
+            yield from super()._matrices_of_sets(sets)
+            return
+        at_once = max(MOST_OF_SETS // max(sets.shape[1] ** 2, self._features.shape[1]), 1)
+        for first in range(0, len(sets), at_once):
+            yield from products_of_sets(self._features, sets[first : first + at_once])
 
     def mean_with(self, other: Self) -> float:
         """Return the inner product of the mean features of two tables."""
@@ -448,6 +463,11 @@ class FeatureSums(SumsOfKernel):
             return self._kernel.features(stacked([self._rows, other._rows]))
         both = [self._kernel.features(self._rows), self._kernel.features(other._rows)]
         return side_by_side([one.T for one in both]).T.tocsr() if is_sparse(both[0]) else np.vstack(both)
+
+
+def _is_thin(features: Features) -> bool:
+    """Return whether so few entries are not 0 that sparse products take less time than dense ones."""
+    return is_sparse(features) and features.nnz * THIN < features.shape[0] * features.shape[1]
 
 
 def _summed(squares: Matrix, of: Positions, n: int) -> Matrix:
