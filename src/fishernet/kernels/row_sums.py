@@ -7,7 +7,7 @@ of them holds a matrix of all pairs of rows that was not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -563,25 +563,19 @@ class MatrixSums(SumsOfKernel):
         return max(float(within - 2 * self._shares @ self._mean_to(other)), 0.0)
 
     def splits(self, other: Self, n_splits: int, key: int, reporter: Reporter) -> Distances:
-        """Go through the kernel's matrix once: with z the part's indicator, the distance is a quadratic form of it."""
+        """Go through the upper triangle of the kernel's matrix once."""
         n, m = self.n_rows, other.n_rows
-        taken = np.concatenate([block for _, block in drawn_splits(n, m, n_splits, key)], axis=1)
-        inside = np.zeros(1 + n_splits)  # z' K z
-        across = np.zeros(1 + n_splits)  # z' K 1
-        whole, done = 0.0, 0
-        for rows in (self._rows, other._rows):
-            for begin in range(0, len(rows), BLOCK):
-                part = rows[begin : begin + BLOCK]
-                matrix = np.hstack([self._kernel(part, self._rows), self._kernel(part, other._rows)])
-                at = slice(done, done + len(part))
-                inside += np.einsum("ij,ij->j", taken[at], matrix @ taken)
-                sums = matrix.sum(axis=1)
-                across += sums @ taken[at]
-                whole += float(sums.sum())
-                done += len(part)
-                reporter.step(done, n + m)
-        both = 1 / n + 1 / m
-        return Distances(np.asarray(inside * both**2 - 2 * across * both / m + whole / m**2))
+        return distances_by_triangle(self._triangle(other), all_splits(n, m, n_splits, key), (n, m), reporter)
+
+    def _triangle(self, other: Self) -> Iterator[tuple[slice, Matrix]]:
+        """Yield blocks of rows of the two tables, each with its kernel with its own rows and all that come later."""
+        for begin in range(0, self.n_rows, BLOCK):
+            part, later = self._rows[begin : begin + BLOCK], self._rows[begin:]
+            at = slice(begin, begin + len(part))
+            yield at, np.hstack([self._kernel(part, later), self._kernel(part, other._rows)])
+        for begin in range(0, other.n_rows, BLOCK):
+            part, later = other._rows[begin : begin + BLOCK], other._rows[begin:]
+            yield slice(self.n_rows + begin, self.n_rows + begin + len(part)), self._kernel(part, later)
 
 
 MATRIX = "the kernel's matrix"
@@ -606,6 +600,35 @@ def drawn_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Iterat
         count = min(_core.SPLIT_LANES, 1 + n_splits - begin)
         taken = _core.splits(n_first + n_second, n_first, key, begin, count)
         yield slice(begin, begin + count), taken.astype(np.float64)
+
+
+def all_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Matrix:
+    """Return which rows the first part takes under every split, (rows, 1 + splits) of 0 and 1."""
+    return np.concatenate([block for _, block in drawn_splits(n_first, n_second, n_splits, key)], axis=1)
+
+
+def distances_by_triangle(
+    blocks: Iterable[tuple[slice, Matrix]], taken: Matrix, sizes: tuple[int, int], reporter: Reporter
+) -> Distances:
+    """Return the distances of splits from blocks of rows of a symmetric matrix, each from its own rows on.
+
+    With z the indicator of the first part, the distance is a quadratic form of z. A kernel is symmetric, so that half
+    of its matrix tells all.
+    """
+    n, m = sizes
+    inside = np.zeros(taken.shape[1])  # z' K z
+    sums = np.zeros(n + m)  # K 1
+    for at, matrix in blocks:
+        own, later = np.split(matrix, [at.stop - at.start], axis=1)
+        product = later @ taken[at.stop :]
+        product *= 2
+        product += own @ taken[at]
+        inside += np.einsum("ij,ij->j", taken[at], product)
+        sums[at] += matrix.sum(axis=1)
+        sums[at.stop :] += later.sum(axis=0)
+        reporter.step(at.stop, n + m)
+    both = 1 / n + 1 / m
+    return Distances(np.asarray(inside * both**2 - 2 * (sums @ taken) * both / m + sums.sum() / m**2))
 
 
 def real_numbers(values: npt.ArrayLike, name: str) -> Matrix:
