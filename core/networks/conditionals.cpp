@@ -9,6 +9,7 @@ namespace fishernet {
 namespace {
 
 constexpr std::int64_t block_rows = 4096;
+constexpr std::int64_t scores_at_once = 2048;  // 16 KB: they stay in the nearest cache while conditionals add to them
 
 template <class Code, class Index>
 void add_codes(const void* codes, std::int64_t n, Index stride, Index* into) {
@@ -63,19 +64,98 @@ void look_up_block(const Columns& table, const FlatConditional& c, const double*
     }
 }
 
-// The share of a conditional with a tree in `target_scores`.
-void add_tree_scores(const Columns& table, const FlatConditional& c, const double* values, std::int32_t target,
-                     std::int32_t states, std::int64_t begin, std::int64_t n, double* out) {
+// What a conditional with the target in it adds to `target_scores`.
+struct TargetShare {
+    FlatConditional rest;  // without the target among its parents; one with a tree is as it was
+    const double* values;
+    std::int64_t target_stride = 0;      // 0: the target is the child
+    std::vector<std::int32_t> map = {};  // from configurations with the target to groups; empty: none
+    std::vector<double> by_target = {};  // (configurations of the rest, states of the child, states of the target)
+};
+
+bool has_target(const FlatConditional& c, std::int32_t target) {
+    return c.child == target || std::find(c.parents.begin(), c.parents.end(), target) != c.parents.end();
+}
+
+// The values in an order in which those of all the target's states follow one another.
+std::vector<double> ordered_by_target(const TargetShare& share, std::int64_t configurations, std::int32_t states) {
+    const std::int64_t below = share.target_stride, child_states = share.rest.states;
+    std::vector<double> out;
+    out.reserve(static_cast<std::size_t>(configurations * child_states));
+    for (std::int64_t rest = 0; rest < configurations / states; ++rest) {
+        const std::int64_t first = rest / below * below * states + rest % below;
+        for (std::int64_t state = 0; state < child_states; ++state) {
+            for (std::int32_t k = 0; k < states; ++k) {
+                std::int64_t group = first + k * below;
+                if (!share.map.empty()) group = share.map[static_cast<std::size_t>(group)];
+                out.push_back(share.values[group * child_states + state]);
+            }
+        }
+    }
+    return out;
+}
+
+TargetShare share_of(const FlatConditional& c, const double* values, std::int32_t target, std::int32_t states,
+                     std::int64_t n_rows) {
+    TargetShare share{c, values};
+    if (!c.tree.empty() || c.child == target) return share;
+    auto& rest = share.rest;
+    const auto at = std::find(c.parents.begin(), c.parents.end(), target) - c.parents.begin();
+    share.target_stride = c.strides[static_cast<std::size_t>(at)];
+    rest.parents.erase(rest.parents.begin() + at);
+    rest.strides.erase(rest.strides.begin() + at);
+    share.map = std::move(rest.map);
+    rest.map.clear();
+    const auto configurations = share.map.empty() ? c.n_groups : static_cast<std::int64_t>(share.map.size());
+    if (configurations * c.states > n_rows * states) return share;  // more to order than to add
+    share.by_target = ordered_by_target(share, configurations, states);
+    for (auto& stride : rest.strides) {
+        if (stride > share.target_stride) stride /= states;
+    }
+    return share;
+}
+
+// The share of a conditional with a tree.
+void add_tree_scores(const Columns& table, const TargetShare& share, std::int32_t target, std::int32_t states,
+                     std::int64_t begin, std::int64_t n, double* out) {
+    const FlatConditional& c = share.rest;
     const bool own = c.child == target;
-    if (!own && std::find(c.parents.begin(), c.parents.end(), target) == c.parents.end()) return;
     for (std::int64_t i = begin; i < begin + n; ++i) {
         for (std::int32_t k = 0; k < states; ++k) {
             const auto group = c.tree.group([&](std::int32_t v) {
                 return v == target ? static_cast<std::uint32_t>(k) : code_at(table.columns[v], i);
             });
             const std::int64_t state = own ? k : code_at(table.columns[c.child], i);
-            out[i * states + k] += values[std::int64_t{group} * c.states + state];
+            out[i * states + k] += share.values[std::int64_t{group} * c.states + state];
         }
+    }
+}
+
+// The share of a conditional whose values for the target's states lie apart.
+void add_scattered_scores(const Columns& table, const TargetShare& share, std::int32_t states, std::int64_t begin,
+                          std::int64_t n, std::int64_t* cells, double* out) {
+    const FlatConditional& c = share.rest;
+    find_cells<std::int64_t>(table, c, begin, n, 0, cells);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t state = code_at(table.columns[c.child], begin + i);
+        for (std::int32_t k = 0; k < states; ++k) {
+            std::int64_t group = cells[i] + k * share.target_stride;
+            if (!share.map.empty()) group = share.map[static_cast<std::size_t>(group)];
+            out[(begin + i) * states + k] += share.values[group * c.states + state];
+        }
+    }
+}
+
+// The share of a conditional whose values for the target's states follow one another.
+void add_row_scores(const Columns& table, const TargetShare& share, std::int32_t states, std::int64_t begin,
+                    std::int64_t n, std::int64_t* cells, double* out) {
+    const bool own = share.target_stride == 0;
+    find_cells<std::int64_t>(table, share.rest, begin, n, own ? 0 : 1, cells);
+    const double* values = own ? share.values : share.by_target.data();
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double* __restrict from = values + cells[i] * states;
+        double* __restrict to = out + (begin + i) * states;
+        for (std::int32_t k = 0; k < states; ++k) to[k] += from[k];
     }
 }
 
@@ -120,35 +200,24 @@ void look_up(const Columns& table, std::span<const FlatConditional> conditionals
 void target_scores(const Columns& table, std::span<const FlatConditional> conditionals,
                    std::span<const double* const> values, std::int32_t target, std::int32_t states, double* out,
                    StopCheck check) {
-    for_blocks(table, check, [&](std::int64_t begin, std::int64_t n) {
-        std::fill_n(out + begin * states, n * states, 0.0);
-        std::vector<std::int64_t> cells(n);
-        for (std::size_t c = 0; c < conditionals.size(); ++c) {
-            if (!conditionals[c].tree.empty()) {
-                add_tree_scores(table, conditionals[c], values[c], target, states, begin, n, out);
-                continue;
-            }
-            FlatConditional others = conditionals[c];  // the same without the target: its share is added below
-            const double* table_values = values[c];
-            std::int64_t target_stride = 0;
-            const auto where = std::find(others.parents.begin(), others.parents.end(), target);
-            const bool own = others.child == target;
-            if (!own && where == others.parents.end()) continue;
-            if (!own) {
-                const auto at = where - others.parents.begin();
-                target_stride = others.strides[at];
-                others.parents.erase(where);
-                others.strides.erase(others.strides.begin() + at);
-            }
-            const std::vector<std::int32_t> map = std::move(others.map);
-            others.map.clear();
-            find_cells<std::int64_t>(table, others, begin, n, 0, cells.data());
-            for (std::int64_t i = 0; i < n; ++i) {
-                for (std::int32_t k = 0; k < states; ++k) {
-                    std::int64_t group = cells[i] + (own ? 0 : k * target_stride);
-                    if (!map.empty()) group = map[group];
-                    const std::int64_t state = own ? k : code_at(table.columns[others.child], begin + i);
-                    out[(begin + i) * states + k] += table_values[group * others.states + state];
+    std::vector<TargetShare> shares;
+    for (std::size_t c = 0; c < conditionals.size(); ++c) {
+        if (!has_target(conditionals[c], target)) continue;
+        shares.push_back(share_of(conditionals[c], values[c], target, states, table.n_rows));
+    }
+    const std::int64_t at_once = std::clamp(scores_at_once / states, std::int64_t{32}, block_rows);
+    for_blocks(table, check, [&](std::int64_t first, std::int64_t length) {
+        std::vector<std::int64_t> cells(static_cast<std::size_t>(at_once));
+        for (std::int64_t begin = first; begin < first + length; begin += at_once) {
+            const std::int64_t n = std::min(at_once, first + length - begin);
+            std::fill_n(out + begin * states, n * states, 0.0);
+            for (const auto& share : shares) {
+                if (!share.rest.tree.empty()) {
+                    add_tree_scores(table, share, target, states, begin, n, out);
+                } else if (share.target_stride != 0 && share.by_target.empty()) {
+                    add_scattered_scores(table, share, states, begin, n, cells.data(), out);
+                } else {
+                    add_row_scores(table, share, states, begin, n, cells.data(), out);
                 }
             }
         }

@@ -17,12 +17,16 @@ from fishernet.base.random import stream_key
 from fishernet.compare import two_sample as of_two_samples
 from fishernet.kernels import (
     FisherKernel,
+    GaussianKernel,
     HiddenVariableKernel,
     HmmKernel,
     Normalized,
     PairHmmKernel,
+    Precomputed,
     Rbf,
     SpectrumKernel,
+    by_matrix,
+    row_sums,
 )
 from fishernet.kernels.fisher import invariant
 from tests.networks import random_network, with_holes
@@ -130,6 +134,30 @@ def test_rows_and_splits_are_gone_through_some_at_a_time(monkeypatch: pytest.Mon
     assert parts.null.tolist() == whole.null.tolist()
     assert (parts.statistic, parts.by_variable) == (whole.statistic, whole.by_variable)
     assert parts.by_configuration == whole.by_configuration
+
+
+POSITIONS = {
+    "all": (np.arange(90), np.arange(90, 150)),
+    "a stretch": (np.arange(20, 70), np.arange(70, 99)),
+    "mixed": tuple(np.split(np.random.default_rng(1).permutation(150), [60])),
+    "some": tuple(np.split(np.random.default_rng(2).permutation(150)[:80], [37])),
+    "repeated": (np.array([3, 3, 9, 140, 9, 3]), np.array([7, 9, 3, 0])),
+    "one and one": (np.array([5]), np.array([2])),
+}
+
+
+@pytest.mark.parametrize("at_once", [1, 37, 1000])
+@pytest.mark.parametrize("name", POSITIONS)
+def test_half_of_a_matrix_tells_all(name: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_matrix, "SPLIT_BLOCK", at_once)
+    monkeypatch.setattr(row_sums, "BLOCK", at_once)
+    points = np.random.default_rng(0).normal(size=(150, 2))
+    gaussian = GaussianKernel(1.0)
+    given, (X, Y) = Precomputed(gaussian(points)), POSITIONS[name]
+    literal = distances(given.matrix[np.ix_(np.append(X, Y), np.append(X, Y))], splits(len(X), len(Y), 3))
+    for kernel, x, y in ((given, X, Y), (gaussian, points[X], points[Y])):
+        found = two_sample(x, y, kernel, permutations=PERMUTATIONS, seed=3)
+        np.testing.assert_allclose([max(found.statistic, 0.0), *found.null], literal, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["complete", "holes", "numbers"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,6 +151,33 @@ class Linear(FeatureMade):
 
     def features(self, X: Floats) -> Floats:
         return np.asarray(X)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])  # below and above the share from which sparse features are made dense
+@pytest.mark.parametrize("way", fn.select.thinning.METHODS)
+@pytest.mark.parametrize("at_once", [1, 2**12, 2**22])
+def test_sparse_features_choose_what_dense_ones_do(
+    share: float, way: Any, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fishernet.kernels.row_sums.MOST_OF_SETS", at_once)
+    random = np.random.default_rng(7)
+    dense = random.normal(size=(600, 150)) * (random.random((600, 150)) < share)
+    sets = random.permutation(600).reshape(50, 12).astype(np.int64)
+    sums = [kernel.row_sums(dense) for kernel in (Sparse(), Linear())]
+    halves = [one.halves_of_sets(sets, key=3, delta=0.5).tolist() for one in sums]
+    assert halves[0] == halves[1]
+    of_sparse, of_dense = (
+        fn.select.kernel_thinning(kernel, dense, 8, method=way, seed=2) for kernel in (Sparse(), Linear())
+    )
+    assert of_sparse.indices.tolist() == of_dense.indices.tolist()
+    np.testing.assert_allclose(of_sparse.trace, of_dense.trace, rtol=1e-12)
+
+
+class Sparse(Linear):
+    """The same, of rows of which most entries are 0."""
+
+    def features(self, X: Floats) -> Any:
+        return sp.csr_array(X)
 
 
 @pytest.mark.parametrize("name", [*KERNELS, "given matrix", "Gaussian"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,13 +13,24 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
+from fishernet.base.progress import Reporter
 from fishernet.data.matching import as_data, is_frame, is_table
 from fishernet.kernels.features import Matrix, check_cells
 from fishernet.kernels.kernel import BaseKernel
-from fishernet.kernels.row_sums import MatrixSums, Positions, draws_of_sets, halved_sets_of_points, real_numbers
+from fishernet.kernels.row_sums import (
+    Distances,
+    MatrixSums,
+    Positions,
+    all_splits,
+    distances_by_triangle,
+    draws_of_sets,
+    halved_sets_of_points,
+    real_numbers,
+)
 from fishernet.kernels.rows import Rows
 
 MOST_SQUARED = 1e3  # a norm, in bandwidths: 1e-13 of it is lost in differences of squares
+SPLIT_BLOCK = 512  # rows of a given matrix that are multiplied by the splits at once
 TILE = 512  # rows and columns of a matrix of numbers that are made at once
 
 
@@ -126,6 +138,25 @@ class PrecomputedSums(MatrixSums):
         halved = _core.halved_by_matrix(self._kernel.matrix, order, 1, delta, draws, len(sets), exchanges=True)
         kept = halved.reshape(len(sets), -1)[:, : sets.shape[1] // 2]
         return where[np.searchsorted(self._rows, kept, sorter=where)]
+
+    def splits(self, other: Self, n_splits: int, key: int, reporter: Reporter) -> Distances:
+        """Go through the upper triangle of the given matrix once, with no copy where positions are a stretch of it."""
+        n, m = self.n_rows, other.n_rows
+        positions = np.concatenate([self._rows, other._rows])
+        order = np.argsort(positions, kind="stable")
+        taken = all_splits(n, m, n_splits, key)[order]
+        return distances_by_triangle(self._triangle_of(positions[order]), taken, (n, m), reporter)
+
+    def _triangle_of(self, positions: Positions) -> Iterator[tuple[slice, Matrix]]:
+        """Yield blocks of ascending positions, each with the matrix between them and all from them on."""
+        matrix = self._kernel.matrix
+        first, is_stretch = positions[0], bool((np.diff(positions) == 1).all())
+        for begin in range(0, len(positions), SPLIT_BLOCK):
+            at = slice(begin, min(begin + SPLIT_BLOCK, len(positions)))
+            if is_stretch:
+                yield at, matrix[first + at.start : first + at.stop, first + at.start : first + len(positions)]
+            else:
+                yield at, matrix[np.ix_(positions[at], positions[begin:])]
 
 
 class GaussianKernel(BaseKernel):

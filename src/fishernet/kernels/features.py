@@ -36,6 +36,24 @@ def inner(x: Features, y: Features | None) -> Matrix:
     return (dense + dense.T) / 2 if y is None else dense
 
 
+def products_of_sets(features: Features, sets: npt.NDArray[np.int64]) -> Matrix:
+    """Return the inner products within sets of rows of a sparse matrix, (n, size) to (n, size, size).
+
+    Each set has columns of its own in one product, so that no two rows of different sets meet there.
+    """
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
+    n, size = sets.shape
+    taken = features[sets.ravel()].tocsr()
+    width = taken.shape[1]
+    columns = taken.indices + np.repeat(np.repeat(np.arange(n) * width, size), np.diff(taken.indptr))
+    apart = sp.csr_array((taken.data, columns, taken.indptr), shape=(n * size, n * width))
+    found = (apart @ apart.T).tocoo()
+    products = np.zeros((n * size, size))
+    products[found.row, found.col % size] = found.data
+    return products.reshape(n, size, size)
+
+
 def squared_lengths(features: Features) -> Matrix:
     """Return the inner product of each row with itself, (n,)."""
     if is_sparse(features):

@@ -7,7 +7,7 @@ of them holds a matrix of all pairs of rows that was not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +30,7 @@ from fishernet.kernels.features import (
     Matrix,
     checked_length,
     is_sparse,
+    products_of_sets,
     shares_of,
     side_by_side,
     weighted_mean,
@@ -42,11 +43,13 @@ Positions = npt.NDArray[np.int64]
 BLOCK = 1024  # rows of a kernel matrix held at once
 DIAGONAL_OF = 2**16  # rows at once
 MOST_KEPT = 2**28  # numbers of rows of a kernel's matrix: 2 GB
+MOST_OF_SETS = 2**22  # numbers of matrices, and columns, of the sets that are multiplied at once: 32 MB each
 MOST_PAIRED = 2**13  # rows between which a kernel's matrix is made: 0.5 GB
 MOST_POINTS = 2**27  # numbers of dense features: 1 GB
 MOST_SPLIT_CELLS = 2**27  # numbers that are kept of all configurations and splits: 1 GB
 PROBED = 64  # rows between which a kernel's matrix is looked at
 ROUNDING = 1e-6  # of the largest kernel of a row with itself: a kernel may be computed in float32
+THIN = 8  # times fewer entries than columns a row: from there on sparse products are the faster ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +336,16 @@ class SumsOfKernel:
         """Return one half of each of many sets, by the kernel's matrix between the rows of a set."""
         draws = draws_of_sets(sets, key)
         found = []
-        for number, rows in enumerate(sets):
-            matrix = np.ascontiguousarray(self.matrix(rows))
+        for number, (rows, matrix) in enumerate(zip(sets, self._matrices_of_sets(sets), strict=True)):
             of_set = np.append(draws[number * (len(rows) // 2) :][: len(rows) // 2], draws[number - len(sets)])
             places = np.arange(len(rows))
             halved = _core.halved_by_matrix(matrix, places, 1, delta / len(sets), of_set, exchanges=True)
             found.append(rows[halved[: len(rows) // 2]])
         return np.stack(found)
+
+    def _matrices_of_sets(self, sets: Positions) -> Iterator[Matrix]:
+        """Yield the kernel between the rows of each set, (size, size)."""
+        return (np.ascontiguousarray(self.matrix(rows)) for rows in sets)
 
     def exchanges(self, k: int) -> _core.SwapSearch | None:  # noqa: ARG002
         """Return None: rows are exchanged in Python."""
@@ -405,12 +411,21 @@ class FeatureSums(SumsOfKernel):
         return np.array(found)
 
     def halves_of_sets(self, sets: Positions, *, key: int, delta: float) -> Positions:
-        """Return one half of each of many sets, by inner products of dense features where these are not too many."""
-        if sets.size * self._features.shape[1] > MOST_POINTS:
+        """Return one half of each of many sets, by inner products of dense points unless these are many or thin."""
+        if _is_thin(self._features) or sets.size * self._features.shape[1] > MOST_POINTS:
             return super().halves_of_sets(sets, key=key, delta=delta)
         taken = self._features[sets.ravel()]
         points = np.ascontiguousarray(taken.toarray() if is_sparse(taken) else taken, dtype=np.float64)
         return sets.ravel()[halved_sets_of_points(points, 0.0, np.arange(sets.size).reshape(sets.shape), key, delta)]
+
+    def _matrices_of_sets(self, sets: Positions) -> Iterator[Matrix]:
+        """Yield the kernel between the rows of each set: of sparse features in one product for many sets."""
+        if not is_sparse(self._features):
+            yield from super()._matrices_of_sets(sets)
+            return
+        at_once = max(MOST_OF_SETS // max(sets.shape[1] ** 2, self._features.shape[1]), 1)
+        for first in range(0, len(sets), at_once):
+            yield from products_of_sets(self._features, sets[first : first + at_once])
 
     def mean_with(self, other: Self) -> float:
         """Return the inner product of the mean features of two tables."""
@@ -448,6 +463,11 @@ class FeatureSums(SumsOfKernel):
             return self._kernel.features(stacked([self._rows, other._rows]))
         both = [self._kernel.features(self._rows), self._kernel.features(other._rows)]
         return side_by_side([one.T for one in both]).T.tocsr() if is_sparse(both[0]) else np.vstack(both)
+
+
+def _is_thin(features: Features) -> bool:
+    """Return whether so few entries are not 0 that sparse products take less time than dense ones."""
+    return is_sparse(features) and features.nnz * THIN < features.shape[0] * features.shape[1]
 
 
 def _summed(squares: Matrix, of: Positions, n: int) -> Matrix:
@@ -543,25 +563,19 @@ class MatrixSums(SumsOfKernel):
         return max(float(within - 2 * self._shares @ self._mean_to(other)), 0.0)
 
     def splits(self, other: Self, n_splits: int, key: int, reporter: Reporter) -> Distances:
-        """Go through the kernel's matrix once: with z the part's indicator, the distance is a quadratic form of it."""
+        """Go through the upper triangle of the kernel's matrix once."""
         n, m = self.n_rows, other.n_rows
-        taken = np.concatenate([block for _, block in drawn_splits(n, m, n_splits, key)], axis=1)
-        inside = np.zeros(1 + n_splits)  # z' K z
-        across = np.zeros(1 + n_splits)  # z' K 1
-        whole, done = 0.0, 0
-        for rows in (self._rows, other._rows):
-            for begin in range(0, len(rows), BLOCK):
-                part = rows[begin : begin + BLOCK]
-                matrix = np.hstack([self._kernel(part, self._rows), self._kernel(part, other._rows)])
-                at = slice(done, done + len(part))
-                inside += np.einsum("ij,ij->j", taken[at], matrix @ taken)
-                sums = matrix.sum(axis=1)
-                across += sums @ taken[at]
-                whole += float(sums.sum())
-                done += len(part)
-                reporter.step(done, n + m)
-        both = 1 / n + 1 / m
-        return Distances(np.asarray(inside * both**2 - 2 * across * both / m + whole / m**2))
+        return distances_by_triangle(self._triangle(other), all_splits(n, m, n_splits, key), (n, m), reporter)
+
+    def _triangle(self, other: Self) -> Iterator[tuple[slice, Matrix]]:
+        """Yield blocks of rows of the two tables, each with its kernel with its own rows and all that come later."""
+        for begin in range(0, self.n_rows, BLOCK):
+            part, later = self._rows[begin : begin + BLOCK], self._rows[begin:]
+            at = slice(begin, begin + len(part))
+            yield at, np.hstack([self._kernel(part, later), self._kernel(part, other._rows)])
+        for begin in range(0, other.n_rows, BLOCK):
+            part, later = other._rows[begin : begin + BLOCK], other._rows[begin:]
+            yield slice(self.n_rows + begin, self.n_rows + begin + len(part)), self._kernel(part, later)
 
 
 MATRIX = "the kernel's matrix"
@@ -586,6 +600,35 @@ def drawn_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Iterat
         count = min(_core.SPLIT_LANES, 1 + n_splits - begin)
         taken = _core.splits(n_first + n_second, n_first, key, begin, count)
         yield slice(begin, begin + count), taken.astype(np.float64)
+
+
+def all_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Matrix:
+    """Return which rows the first part takes under every split, (rows, 1 + splits) of 0 and 1."""
+    return np.concatenate([block for _, block in drawn_splits(n_first, n_second, n_splits, key)], axis=1)
+
+
+def distances_by_triangle(
+    blocks: Iterable[tuple[slice, Matrix]], taken: Matrix, sizes: tuple[int, int], reporter: Reporter
+) -> Distances:
+    """Return the distances of splits from blocks of rows of a symmetric matrix, each from its own rows on.
+
+    With z the indicator of the first part, the distance is a quadratic form of z. A kernel is symmetric, so that half
+    of its matrix tells all.
+    """
+    n, m = sizes
+    inside = np.zeros(taken.shape[1])  # z' K z
+    sums = np.zeros(n + m)  # K 1
+    for at, matrix in blocks:
+        own, later = np.split(matrix, [at.stop - at.start], axis=1)
+        product = later @ taken[at.stop :]
+        product *= 2
+        product += own @ taken[at]
+        inside += np.einsum("ij,ij->j", taken[at], product)
+        sums[at] += matrix.sum(axis=1)
+        sums[at.stop :] += later.sum(axis=0)
+        reporter.step(at.stop, n + m)
+    both = 1 / n + 1 / m
+    return Distances(np.asarray(inside * both**2 - 2 * (sums @ taken) * both / m + sums.sum() / m**2))
 
 
 def real_numbers(values: npt.ArrayLike, name: str) -> Matrix:
