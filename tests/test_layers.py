@@ -214,10 +214,10 @@ OF_OTHERS = {
     ("data/matching.py", "*"): "marks of data frames, from a list",
     ("data/matching.py", "dtype"): "of arrays",
     ("data/matching.py", "kind"): "of NumPy's types",
-    ("data/blocks/dask.py", "*"): "of Dask's tasks",
     ("data/blocks/dask.py", "columns"): "of a data frame",
     ("data/blocks/dask.py", "kind"): "of NumPy's types",
-    ("data/blocks/dask.py", "scheduler"): "of Dask's client",
+    ("data/blocks/workers.py", "*"): "of Dask's tasks",
+    ("data/blocks/workers.py", "scheduler"): "of Dask's client",
     ("data/streams/batches.py", "*"): "of relations of DuckDB and readers of Arrow",
     ("data/streams/batches.py", "columns"): "of a data frame",
     ("data/streams/batches.py", "files"): "of Arrow's datasets",
@@ -233,9 +233,8 @@ OF_OTHERS = {
 
 # Where a caller may pass an object of a class of their own, or one thing or another. The list may only shrink.
 QUESTIONS = {
-    ("base/check.py", "*"): "the one place that refuses what lacks a member of a protocol",
     ("compare/goodness_of_fit.py", "n_rows"): "a user's model may know how many rows it was fitted to",
-    ("data/blocks/dask.py", "parameter"): "an error that came from a worker is ours, or anybody's",
+    ("data/blocks/workers.py", "parameter"): "an error that came from a worker is ours, or anybody's",
     ("kernels/kernel.py", "*"): "a user's kernel may have more than a call and `diag`: asked once, when it is adapted",
     ("kernels/kernel.py", "diag"): "an operand of + and * is a kernel, or anything",
     ("kernels/kernel.py", "features"): "a user's kernel may have features: asked once, when it is adapted",

@@ -271,7 +271,6 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         "the graph and the tables must have the same variables; 'a', 'bronc', 'dysp'",
     ),
-    "no graph": ((ROWS, ROWS, "bic"), {}, "net must be a graph, or a model that has one, not a str"),
     "an undirected graph": (
         (ROWS, ROWS, fn.UndirectedGraph.from_edges(ASIA.names, [])),
         {},

@@ -136,9 +136,8 @@ def test_what_asks_for_links_takes_every_graph_with_such_links(
         else:
             with pytest.raises(SchemaError, match=f"{refused}{type(other).__name__}; see"):
                 ask(other)
-    for nothing in ([("a", "b")], None, fn.Gaussian(0, 1)):
-        with pytest.raises(SchemaError, match=r"must be a graph, or a model that has one[,;]"):
-            ask(nothing)
+    with pytest.raises(SchemaError, match="must be a graph, or a model that has one;"):
+        ask(fn.Gaussian(0, 1))
 
 
 def test_without_networkx_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

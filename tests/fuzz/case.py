@@ -18,7 +18,8 @@ class Case(NamedTuple):
     what: str
     """The call in words."""
     call: Callable[[], Any]
-    allowed: tuple[type[Exception], ...] = (fn.FishernetError,)
+    allowed: tuple[type[Exception], ...] = ()
+    """What may be raised besides an error of ours."""
 
 
 def finding(case: Case) -> str | None:
@@ -27,8 +28,10 @@ def finding(case: Case) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             case.call()
-    except case.allowed as error:
-        return None if case.allowed != (fn.FishernetError,) else _message(error)
+    except fn.FishernetError as error:
+        return _message(error)
+    except case.allowed:
+        return None
     except Exception as error:
         return f"{type(error).__name__} {str(error)[:200]!r} at {_place(error)}"
     return None

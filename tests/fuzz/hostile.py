@@ -188,7 +188,7 @@ def _array(valid: np.ndarray[Any, Any], draws: random.Random) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return draws.choice(ways)()
-    except (TypeError, ValueError, OverflowError):  # words, records and objects are no numbers
+    except (TypeError, ValueError, OverflowError, IndexError):  # words and objects are no numbers; one has no rows
         return valid.tolist()
 
 

@@ -357,7 +357,7 @@ def case(seed: int) -> Case:
         made = hostile.damaged(valid, draws) if keep else hostile.value(draws)
         given[key] = _within_reach(key, made)
     what = ", ".join(f"{key}={hostile.shown(given[key])}" for key in (*changed, *lacking))
-    allowed = (fn.FishernetError, IndexError) if name == "Table.__getitem__" else (fn.FishernetError,)  # as of a list
+    allowed = (TypeError, AttributeError, *([IndexError] if name == "Table.__getitem__" else []))  # of a list
     return Case(f"{name}({what})", lambda: called(name, given), allowed)
 
 

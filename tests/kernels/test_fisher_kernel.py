@@ -286,12 +286,6 @@ def test_what_does_not_fit_is_named() -> None:
         kernel([[0, 0]], [[0, 9]])
 
 
-@pytest.mark.parametrize("model", [None, "asia", random_network(0, [2]).dag, np.eye(2)])
-def test_what_is_no_network_has_no_kernel(model: Any) -> None:
-    with pytest.raises(FishernetError):
-        fn.kernels.FisherKernel(model)
-
-
 # --------------------------------------------------------------------------------------------------- large and exact
 
 

@@ -160,8 +160,6 @@ def test_what_does_not_fit_is_an_error() -> None:
         k([[0, 0, 0, 0], [0, 0, 0]])
     with pytest.raises(fn.SchemaError, match="tree must be a HiddenTree, or a list of them"):
         HiddenTreeKernel([])
-    with pytest.raises(fn.SchemaError, match="tree must be a HiddenTree, or a list of them"):
-        HiddenTreeKernel([3])  # type: ignore[list-item]
     with pytest.raises(fn.SchemaError, match="1 trees need 1 weights"):
         HiddenTreeKernel(model, [0.5, 0.5])
     for weights in ([-1.0], [0.0], [np.nan]):

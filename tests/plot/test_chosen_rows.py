@@ -125,8 +125,6 @@ def test_what_is_refused() -> None:
         drawn(colour="smoek")
     with pytest.raises(FishernetError, match="n_rows must be"):
         drawn(n_rows=0)
-    with pytest.raises(SchemaError, match="chosen must be a Selection"):
-        drawn([1, 2])  # type: ignore[arg-type]
 
 
 def test_a_figure_of_its_own() -> None:

@@ -367,10 +367,6 @@ def test_what_cannot_be_reported_on_is_refused() -> None:
         fn.report(TABLE.select(["smoke"]), ASIA)
     with pytest.warns(fn.FishernetWarning, match="answers without some columns: 'asia' is only in the first table"):
         assert "change" not in fn.report(TABLE, compare_with=TABLE.select(["smoke"])).left_out
-    with pytest.raises(fn.SchemaError, match="model must be a graph, or a model that has one, not a str"):
-        fn.report(TABLE, "model.json")
-    with pytest.raises(fn.FishernetError, match="title must be a str"):
-        fn.report(TABLE, ASIA, title=5)  # type: ignore[arg-type]
     with pytest.raises(fn.FishernetError, match="cannot be combined with model="):
         fn.report(TABLE, ASIA, bins=4)
 

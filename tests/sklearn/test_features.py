@@ -266,7 +266,6 @@ FRAME, Y = mixed(40)
         ({"network": RAIN}, FRAME, None, "no column|columns"),
         ({"network": RAIN}, WHOLE.assign(rain=["wet", "dry", "wet", "wet"]), None, "'rain' is a state .* 'wet'"),
         ({"network": RAIN}, np.zeros((3, 2), dtype=int), None, "an array has the network's columns, .* has 2"),
-        ({"network": fn.learn.markov_chain}, WHOLE, None, "must be a BayesianNetwork of states, not a function"),
         ({"network": fn.DependencyNetwork.from_joint(RAIN)}, WHOLE, None, "BayesianNetwork of states, not a depend"),
     ],
 )

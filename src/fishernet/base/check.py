@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -96,24 +96,6 @@ def numbers(value: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
         raise SchemaError(message, parameter=_parameter(name)) from None
 
 
-def made(value: object, name: str, kind: str, *attributes: str) -> Any:
-    """Return something that has all that it is asked for; `kind` says what that is."""
-    _refuse_others((value,), name, name, kind, attributes)
-    return value
-
-
-def all_made(values: Iterable[object], name: str, kind: str, *attributes: str) -> None:
-    """Raise SchemaError when one of the items of `name` lacks what each is asked for; `kind` says what that is."""
-    _refuse_others(values, f"each of {name}", name, kind, attributes)
-
-
-def _refuse_others(values: Iterable[object], who: str, name: str, kind: str, attributes: tuple[str, ...]) -> None:
-    for value in values:
-        if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
-            kind_given = f"the class {value.__name__}" if isinstance(value, type) else a(type(value).__name__)
-            raise SchemaError(f"{who} must be {kind}, not {kind_given}", parameter=_parameter(name))
-
-
 def array(value: Any, name: str) -> npt.NDArray[Any]:
     """Return an array of whatever there is, of any type and shape, where rows are of one length."""
     try:
@@ -128,20 +110,6 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_ | int):
         raise SchemaError(f"{name} must be True or False, got {shown(value, 80)}", parameter=_parameter(name))
     return bool(value)
-
-
-def text(value: object, name: str) -> str:
-    """Return a str."""
-    if not isinstance(value, str):
-        raise SchemaError(f"{name} must be a str, not {a(type(value).__name__)}", parameter=_parameter(name))
-    return value
-
-
-def mapping(value: object, name: str) -> Mapping[Any, Any]:
-    """Return a mapping, such as a dict."""
-    if not isinstance(value, Mapping):
-        raise SchemaError(f"{name} must be a mapping, not {a(type(value).__name__)}", parameter=_parameter(name))
-    return value
 
 
 def path(value: object, name: str = "path") -> Path:

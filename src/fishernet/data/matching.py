@@ -70,8 +70,6 @@ def as_table(
     """
     variables = checked_variables(variables)
     left_out = check.items(without, "without")
-    for name in left_out:
-        check.text(name, "without")
     needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
     if is_table(data):
         table = data.conform(needed, unknown=unknown)

@@ -115,7 +115,6 @@ class Scatter(Source):
     @classmethod
     def of(cls, source: Source, columns: Sequence[int] | None = None, *, purpose: str = "a Gaussian model") -> Self:
         """Return the scatter of a source's columns (of some, by their positions), continuous and without a hole."""
-        check.made(source, "source", "a source of statistics, such as a Table", "variables", "statistics")
         at = range(len(source.variables)) if columns is None else _checked_positions(columns, len(source.variables))
         variables = [source.variables[c] for c in at]
         require_continuous(variables, purpose)

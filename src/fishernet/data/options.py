@@ -186,7 +186,7 @@ class Options:
         for name in keywords.keys() - DEFAULTS.keys():
             raise TypeError(f"there is no option {name!r} of reading; there are {', '.join(DEFAULTS)}")
         given: FileKeywords = {**DEFAULTS, **keywords}
-        weights = given["weights"]
+        weights, kind = given["weights"], given["weight_kind"]
         if weights is not None and not isinstance(weights, str):
             wrong = f"weights must be the name of a column, not {type(weights).__name__}"
             raise SchemaError(wrong, parameter="weights")
@@ -198,7 +198,7 @@ class Options:
             unknown=_word("unknown", given["unknown"], get_args(UnknownName)),
             weights=weights,
             na_values=_checked_na_values(given["na_values"]),
-            weight_kind=given["weight_kind"] and _word("weight_kind", given["weight_kind"], ("counts", "survey")),
+            weight_kind=kind if kind is None else _word("weight_kind", kind, ("counts", "survey")),
             columns=None if given["columns"] is None else _checked_columns(given["columns"]),
             exclude=_checked_names("exclude", given["exclude"]),
             categorical=_checked_names("categorical", given["categorical"]),

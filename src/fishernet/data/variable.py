@@ -342,7 +342,6 @@ def checked_variables(
 ) -> tuple[Column, ...]:
     """Return variables as a tuple; raise SchemaError when there is something else among them, or a name twice."""
     every = check.items(variables, name, "Variable and Continuous (table.variables are some)")
-    check.all_made(every, name, "a Variable or a Continuous", "is_continuous", "cardinality")
     if unique:
         check_names([variable.name for variable in every])
     return every

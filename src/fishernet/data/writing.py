@@ -102,7 +102,6 @@ def write_table(
     <BLANKLINE>
     True
     """
-    check.made(table, "table", "a Table", "variables", "to_frame")
     target = check.path(path)
     write = FORMATS[format_of(target)]
     if not table.variables:

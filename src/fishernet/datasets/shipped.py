@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.data import Table, read_table
 from fishernet.files import read_bif
@@ -82,7 +81,6 @@ def load(name: str, **options: Any) -> Table | BayesianNetwork:
     >>> fishernet.datasets.load("asia")
     BayesianNetwork(8 variables, 8 arcs, 18 parameters)
     """
-    check.text(name, "name")
     if name in TABLES:
         bins = options.get("bins")
         if isinstance(bins, int):  # the features of letter are few whole numbers, which are cut where they are named

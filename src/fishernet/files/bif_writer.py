@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import a, listed
@@ -118,9 +117,8 @@ def replaced(variables: Sequence[Variable], called: Called) -> str:
     return f"{number} written as words that other programs read, and exactly in properties: {shown}"
 
 
-def require_tables(net: object, file: str) -> None:
-    """Raise SchemaError when something is no Bayesian network of states; `file` is what shall hold it: a BIF file."""
-    model: BayesianNetwork = check.made(net, "net", "a Bayesian network", "likelihood", "values", "conditionals")
+def require_tables(model: BayesianNetwork, file: str) -> None:
+    """Raise SchemaError when a model is no Bayesian network of states; `file` is what shall hold it: a BIF file."""
     if model.likelihood != "exact" or len(model.conditionals) != len(model.variables) or model.graph is None:
         raise SchemaError(f"{file} holds a BayesianNetwork, not {a(model.kind)}; fishernet.save stores it as .json")
     numbers = [variable.name for variable in model.variables if variable.is_continuous]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError
+from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import a
 from fishernet.files.bif_reader import read_bif
 from fishernet.files.bif_writer import store_bif
 from fishernet.files.graph_files import store_dot, store_graphml
@@ -16,6 +17,7 @@ from fishernet.files.model_file import read_model, store_model
 from fishernet.files.uai import read_uai, store_uai
 from fishernet.files.words import noted
 from fishernet.files.xdsl import read_xdsl, store_xdsl
+from fishernet.infer.factors import is_model
 
 Location = str | os.PathLike[str]
 
@@ -29,15 +31,17 @@ class Format(NamedTuple):
     """Returns the model of a file; None: such files are only written."""
     holds: str
     """What can be written."""
+    of_models: bool = True
+    """Whether that are models alone, and no graphs."""
 
 
 FORMATS = {
-    ".json": Format(store_model, read_model, "every model"),
+    ".json": Format(store_model, read_model, "every model", of_models=False),
     ".bif": Format(store_bif, read_bif, "Bayesian networks of states"),
     ".xdsl": Format(store_xdsl, read_xdsl, "Bayesian networks of states"),
     ".uai": Format(store_uai, read_uai, "Bayesian and Markov networks of states"),
-    ".dot": Format(store_dot, None, "graphs, and the graphs of networks"),
-    ".graphml": Format(store_graphml, None, "graphs, and the graphs of networks"),
+    ".dot": Format(store_dot, None, "graphs, and the graphs of networks", of_models=False),
+    ".graphml": Format(store_graphml, None, "graphs, and the graphs of networks", of_models=False),
 }
 
 
@@ -103,7 +107,11 @@ def save(model: object, path: Location) -> None:
     if ending not in FORMATS:
         there_are = ", ".join(f"{known} ({found.holds})" for known, found in FORMATS.items())
         raise FileFormatError(path, f"nothing is written to files that end in {ending}; there are {there_are}")
-    noted(FORMATS[ending].store(model, path))
+    form = FORMATS[ending]
+    if form.of_models and not is_model(model):
+        this = a(type(model).__name__)
+        raise SchemaError(f"files that end in {ending} hold {form.holds}, and this is {this}; use .json")
+    noted(form.store(model, path))
 
 
 def load(path: Location) -> Any:

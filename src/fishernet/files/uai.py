@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import a, listed
@@ -295,7 +294,6 @@ def write_uai(net: BayesianNetwork | MarkovNetwork, path: str | os.PathLike[str]
 
 def store_uai(net: Any, path: str | os.PathLike[str]) -> str:
     """Write a network, and return what the file does not hold."""
-    check.made(net, "net", "a Bayesian or Markov network", "variables", "inference")
     numbers = [variable.name for variable in net.variables if variable.is_continuous]
     if numbers:
         raise SchemaError(f"a UAI file holds categorical variables, and {listed(numbers)} hold numbers; use .json")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
-from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
 
@@ -117,17 +116,14 @@ class HasGraph(Protocol):
         """How it answers questions; "normal": it has the `precision` of a normal distribution."""
 
 
-def taken_apart(given: Graph | HasGraph, name: str = "graph") -> tuple[Graph | None, HasGraph | None]:
-    """Return a graph and None, or the graph of a model, if it has one, and the model; SchemaError for anything else."""
-    if isinstance(given, Graph):
-        return given, None
-    model: HasGraph = check.made(given, name, WANTED, "graph", "inference")
-    return model.graph, model
+def taken_apart(given: Graph | HasGraph) -> tuple[Graph | None, HasGraph | None]:
+    """Return a graph and None, or the graph of a model, if it has one, and the model."""
+    return (given, None) if isinstance(given, Graph) else (given.graph, given)
 
 
 def graph_of(given: Graph | HasGraph, name: str = "graph") -> Graph:
     """Return a graph as it is, and of a model its graph; SchemaError, which names the argument, when there is none."""
-    graph, model = taken_apart(given, name)
+    graph, model = taken_apart(given)
     if graph is None:
         raise SchemaError(f"{name} must be {WANTED}; {model!r} has no graph", parameter=name)
     return graph

@@ -150,7 +150,6 @@ def starting_states(
         for v, code in clamped_codes(variables, start).items():
             states[:, v] = code
     elif start is not None:
-        check.made(start, "start", "a Table or a mapping from names to states", "conform")
         rows = start.conform(variables)
         rows.require_complete("a start")
         if rows.n_rows not in (1, chains):

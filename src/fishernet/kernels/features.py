@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.data.frames.rows import weights_of
 
@@ -69,10 +68,11 @@ def scaled(features: Features, factors: Matrix) -> Features:
 
 def checked_length(X: Any, name: str) -> int:
     """Return how many rows or strings there are."""
-    kind = "a table, a frame, an array or a list of rows or strings"
-    check.made(X, name, kind, "__len__", "__getitem__")
     if not isinstance(X, str) and getattr(X, "ndim", 1) == 0:  # one of NumPy's strings is one
-        raise SchemaError(f"{name} must be {kind}, not one {type(X).__name__}", parameter=name)
+        raise SchemaError(
+            f"{name} must be a table, a frame, an array or a list of rows or strings, not one {type(X).__name__}",
+            parameter=name,
+        )
     return len(X)
 
 

@@ -279,7 +279,6 @@ def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table,
     """
     if not check.is_number(holdout) or not 0 <= holdout < 1:
         raise FishernetError(f"holdout must be from 0 to below 1, got {shown(holdout)}", parameter="holdout")
-    check.made(table, "table", "a Table", "weights", "split")
     whole = table.weights is not None and not table.has_fractions
     held_out, training = _drawn_counts(table, holdout, seed) if whole else table.split(holdout, seed)
     if not training.total:

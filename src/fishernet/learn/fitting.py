@@ -220,9 +220,8 @@ def parameters(
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    check.made(dag, "dag", "a Dag", "names", "parents", "families")
     make = word(conditionals, "conditionals", KINDS)
-    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
+    hidden = hidden or {}
     check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
     if make == "table" and (hidden or (_lacks_states(source, dag.names) and not available_cases)):

@@ -145,7 +145,6 @@ def _arcs(names: Sequence[str], start: Dag | None) -> Matrix:
     present = np.zeros((len(names), len(names)), dtype=bool)
     if start is None:
         return present
-    check.made(start, "start", "a Dag", "names", "parents")
     where = positions(names, start.names)
     if len(where) != len(names):
         raise SchemaError(f"start lacks the variable {listed(name for name in names if name not in start.names)}")

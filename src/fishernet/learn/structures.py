@@ -194,7 +194,7 @@ def structure(
             wanted = [*required, *([] if start is None else start.edges)]
             forbidden = [*forbidden, *_arcs_from(sparse, names, wanted)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
-    elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
+    elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
     way = way_with_missing(source, missing, how)
@@ -220,8 +220,6 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
     if not isinstance(search, str):
         if options:
             raise FishernetError(f"{listed(options)} are for searches by name; give them to the object")
-        kind = "the name of a search, or an object of a class that names fishernet.learn.Search as its base"
-        check.made(search, "search", kind, "run", "refining", "seeded")
         return search if seed is None else search.seeded(number)
     named: str = word(search, "search", SEARCHES)
     for name in options:

@@ -48,8 +48,6 @@ class Network(Queried, DrawnModel, Value):
         variables = checked_variables(variables)
         names = tuple(variable.name for variable in variables)
         conditionals = check.items(conditionals, "conditionals", "conditionals")
-        for conditional in conditionals:
-            check.made(conditional, "each of conditionals", "a conditional", "child", "parents", "log_prob")
         if len(conditionals) != len(variables):
             sizes = f"{several(len(variables), 'variable')} and {several(len(conditionals), 'conditional')}"
             raise SchemaError(f"{sizes}: each variable needs one conditional")
@@ -252,8 +250,6 @@ def conditionals_from_tables(
 ) -> list[FullTable]:
     """Return one full table per variable; see `BayesianNetwork.from_tables`. `called`: what the parents are called."""
     variables = checked_variables(variables)
-    check.made(parents, called, "a mapping from names to names", "items")
-    check.made(tables, "tables", "a mapping from names to arrays", "items")
     names = [variable.name for variable in variables]
     where = {name: position for position, name in enumerate(names)}
     of_names: dict[str, tuple[str, ...]] = {}

@@ -75,7 +75,6 @@ def change(
     'smoke'
     """
     require_matplotlib()
-    check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
     size, named = letters(font_size), word(by, "by", tuple(BARS))
     rows, called = _rows(found, named, check.integer(most, "most", least=1))
     if ax is None:
@@ -119,7 +118,6 @@ def write_change(
     check_picture_path(path)
     from matplotlib.figure import Figure
 
-    check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
     _, called = _rows(found, word(by, "by", tuple(BARS)), check.integer(most, "most", least=1))
     size = letters(font_size)
     figure = Figure(figsize=_inches(called, size), layout="constrained")

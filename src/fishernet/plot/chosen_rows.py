@@ -181,7 +181,6 @@ def selection(
     '0, 3'
     """
     require_matplotlib()
-    check.made(chosen, "chosen", "a Selection, as fn.select.mmd_critic finds one", "indices", "kernel", "data")
     size = letters(font_size)
     how = word(projection, "projection", tuple(PROJECTIONS))
     used = chosen.kernel if kernel is None else kernel
@@ -190,7 +189,6 @@ def selection(
     every = adapted(used).rows(chosen.data)
     marked = [chosen.indices]
     if criticisms is not None:
-        check.made(criticisms, "criticisms", "a Selection, as fn.select.criticisms finds one", "indices")
         marked.append(criticisms.indices)
     others = _sample(len(every), np.concatenate(marked), check.integer(n_rows, "n_rows", least=1), seed)
     values = None if colour is None else _column(chosen.table, colour, others)
@@ -284,7 +282,7 @@ def _ranks(distances: Array) -> Array:
 
 def _column(table: Any, name: str, others: Positions) -> tuple[Any, Array]:
     """Return a column's variable, and its codes or numbers of some rows."""
-    (place,) = positions(table.names, [check.text(name, "colour")], "column")
+    (place,) = positions(table.names, [name], "column")
     return table.variables[place], np.asarray(table[others].select([name]).column(name))
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import numbered, position, several
 from fishernet.data.encoding.labels import as_text
@@ -67,7 +66,6 @@ def search(*found: SearchResult, ax: Axes | None = None, font_size: float = 9.0)
     if not 1 <= len(found) <= MOST_RESULTS:
         raise FishernetError(f"search draws one to {MOST_RESULTS} results, got {len(found)}", parameter="found")
     for one in found:
-        check.made(one, "found", "a SearchResult, as fn.learn.structure gives it", "steps", "score", "n_scores", "dag")
         if not np.isfinite(one.score):
             raise SchemaError("this search had no time to score a graph, so there is no curve", parameter="found")
     size = letters(font_size)
@@ -152,7 +150,6 @@ def em_progress(found: EmResult[Any], *, ax: Axes | None = None, font_size: floa
     True
     """
     require_matplotlib()
-    check.made(found, "found", "an EmResult, as fn.learn.em_fit gives it", "trace", "converged", "restarts")
     size = letters(font_size)
     if ax is None:
         ax = new_axes(*SIZE)
@@ -209,13 +206,12 @@ def chains(found: Diagnosis, variable: str | None = None, *, ax: Axes | None = N
     True
     """
     require_matplotlib()
-    check.made(found, "found", "a Diagnosis, as fn.infer.diagnose gives it", "r_hat", "chains", "rows")
     size = letters(font_size)
     if not found.names:
         raise SchemaError("every variable was given, so there is nothing to draw", parameter="found")
     place = int(np.argmax(found.r_hat))
     if variable is not None:
-        place = position(numbered(found.names), check.text(variable, "variable"))
+        place = position(numbered(found.names), variable)
     name = found.names[place]
     codes = np.asarray(found.rows.column(name)).reshape(found.chains, -1)
     states = found.rows.variables[found.rows.names.index(name)].states

@@ -74,7 +74,7 @@ def difference(
     called = check.items(names, "names", "two names")
     if len(called) != 2:
         raise SchemaError(f"names must be two, one per graph, got {len(called)}", parameter="names")
-    first, second = (check.text(name, "names") for name in called)
+    first, second = called
     one, other = drawable(a), drawable(b)
     if set(one.names) != set(other.names):
         apart = sorted(set(one.names) ^ set(other.names))

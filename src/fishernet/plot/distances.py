@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.plot.style import DASHES, MARKS, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.select import DistanceByK
@@ -59,8 +58,6 @@ def distance_by_k(*found: DistanceByK, ax: Axes | None = None, font_size: float 
     require_matplotlib()
     if not 1 <= len(found) <= MOST_RESULTS:
         raise FishernetError(f"distance_by_k draws one to {MOST_RESULTS} results, got {len(found)}", parameter="found")
-    for one in found:
-        check.made(one, "found", "a DistanceByK, as fn.select.distance_by_k finds it", "as_random", "relative")
     size = letters(font_size)
     if ax is None:
         ax = new_axes(*SIZE)

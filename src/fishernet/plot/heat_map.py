@@ -67,7 +67,6 @@ def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_siz
     ['cough = no', 'cough = yes', 'fever = no', 'fever = yes']
     """
     require_matplotlib()
-    check.made(found, "found", "Clusters, as fn.learn.clusters finds them", "markers", "shares", "profile")
     marks = found.markers(check.integer(most, "most", least=1)).to_pylist()
     size = letters(font_size)
     if not marks:

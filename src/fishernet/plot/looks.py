@@ -152,7 +152,7 @@ def look_of(shape: Drawable, found: Measured | None, target: str | None, groups:
         look = _with_strengths(look, shape, found)
     if groups is not None:
         look = _with_groups(look, shape, groups)
-    return look if target is None else _with_target(look, shape, check.text(target, "target"))
+    return look if target is None else _with_target(look, shape, target)
 
 
 def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
@@ -175,10 +175,9 @@ def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
 
 
 def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:
-    given = check.mapping(groups, "groups")
     where = numbered(shape.names)
     of_node: list[str | None] = [None] * len(where)
-    for name, group in given.items():
+    for name, group in groups.items():
         of_node[position(where, name)] = str(group)
     known = list(dict.fromkeys(group for group in of_node if group is not None))
     if len(known) > MOST_GROUPS:

@@ -67,7 +67,6 @@ def log_probability(
     2
     """
     require_matplotlib()
-    check.made(net, "net", "a Bayesian network", "log_prob_terms", "rows")
     limit, size = check.integer(most, "most", least=0, most=12), letters(font_size)
     rows = net.rows(table)
     if not rows.n_rows:

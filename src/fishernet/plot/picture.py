@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fishernet.base import check
 from fishernet.plot.layout import GAP, WIDER, layered_layout, packed, stress_layout
 from fishernet.plot.places import with_room_for_names
 from fishernet.plot.shapes import Component, Drawable, Layout, Points, in_components
@@ -449,7 +448,7 @@ class Picture:
 
 def inches_of(ax: Axes) -> Points:
     """Return the width and the height of axes, (2,)."""
-    figure = check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position").get_figure(root=True)
+    figure = ax.get_figure(root=True)
     assert figure is not None
     return np.array(figure.get_size_inches()) * ax.get_position().size
 

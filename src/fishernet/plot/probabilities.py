@@ -77,9 +77,8 @@ def conditional(
     ['90', '10']
     """
     require_matplotlib()
-    check.made(net, "net", "a Bayesian or dependency network", "conditionals", "variables")
     names = [one.name for one in net.variables]
-    found: Any = net.conditionals[position(numbered(names), check.text(variable, "variable"))]
+    found: Any = net.conditionals[position(numbered(names), variable)]
     if found.variables[-1].is_continuous:
         message = f"the conditional of {variable!r} is {a(type(found).__name__)}, not a table of states"
         raise SchemaError(message, parameter="variable")
@@ -201,7 +200,6 @@ def marginals(
     [0.055, 0.1, 0.945, 0.9]
     """
     require_matplotlib()
-    check.made(net, "net", "a network", "variables")
     limit, size = check.integer(most, "most", least=2), letters(font_size)
     wanted = None if names is None else check.items(names, "names")
     if not len(net.variables) or wanted == ():
@@ -211,7 +209,7 @@ def marginals(
     asked = None if wanted is None else [every[place] for place in positions(every, wanted)]
     if numbers and (asked is None or set(asked) & set(numbers)):
         raise SchemaError(f"{numbers[0]!r} is continuous: it has no states with probabilities", parameter="names")
-    evidence = dict(check.mapping(given, "given")) if given is not None else {}
+    evidence = dict(given) if given is not None else {}
     drawn = _asked(net, every, asked, evidence, limit, options)
     bars = [_bars(net.variables[every.index(name)], before, after, limit) for name, before, after in drawn]
     if ax is None:

@@ -77,8 +77,6 @@ def drift(
     'smoke'
     """
     require_matplotlib()
-    what = "a TwoSampleResult or a ScoreTestResult"
-    check.made(found, "found", what, "by_variable", "by_configuration", "statistic", "p_value")
     named = word(by, "by", ("variable", "configuration"))
     limit, size = check.integer(most, "most", least=1), letters(font_size)
     bound = check.share(level, "level")

@@ -137,7 +137,6 @@ def theme_of(ax: Axes) -> Theme:
     """Return the theme that goes with the background of axes."""
     from matplotlib.colors import to_rgba
 
-    check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position", "get_facecolor")
     figure = ax.get_figure(root=True)
     shade = 1.0
     for colour in ("white", figure.get_facecolor() if figure else "white", ax.get_facecolor()):

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a, listed, positions, several
 from fishernet.base.progress import Progress, Reporter
@@ -440,5 +439,5 @@ def _change(material: Material, other: Table) -> Change:
 
 def check_target(names: Sequence[str], target: str | None) -> None:
     """Raise SchemaError when a target is no variable of the model."""
-    if target is not None and check.text(target, "target") not in names:
+    if target is not None and target not in names:
         raise SchemaError(f"unknown target {target!r}; the variables are {listed(names)}", parameter="target")

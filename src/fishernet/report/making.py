@@ -148,7 +148,6 @@ def report(
     ...     path.stat().st_size < 1_000_000
     True
     """
-    check.text(title, "title")
     if path is not None:
         check_writable(check.path(path))
     later = None if compare_with is None else as_data(compare_with, "report")

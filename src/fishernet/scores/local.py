@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base import check
 from fishernet.base.errors import warn
 from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
@@ -190,7 +189,6 @@ def local_scores(source: Source, families: Families, score: Score) -> npt.NDArra
 
 def family_positions(source: Source, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
-    check.made(dag, "dag", "a Dag", "names", "families")
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     return Families.from_pairs((where[i], [where[p] for p in others]) for i, others in enumerate(dag.families))
 

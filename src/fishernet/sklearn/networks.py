@@ -14,7 +14,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a, listed, shown
 from fishernet.base.random import Seed
@@ -112,11 +111,9 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
         return unseen
 
     def _require_states(self, network: Any) -> None:
-        wanted = "a BayesianNetwork of states"
-        check.made(network, "network", wanted, "likelihood", "inference", "conditionals")
         if network.likelihood != "exact" or network.inference != "factors" or not network.runs_in_core:
             raise SchemaError(
-                f"network must be {wanted}, not {a(network.kind)}; ModelFisherFeatures takes "
+                f"network must be a BayesianNetwork of states, not {a(network.kind)}; ModelFisherFeatures takes "
                 "models of strings, and others with Fisher scores",
                 parameter="network",
             )

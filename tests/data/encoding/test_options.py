@@ -51,7 +51,6 @@ COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
         ({"continuous": ["z"]}, "there is no column 'z', as continuous asks"),
         ({"columns": []}, "columns names no column"),
         ({"schema": [Variable("x", [1])], "bins": 2}, "give schema or bins, not both"),
-        ({"schema": ["x"]}, "each of schema must be a Variable or a Continuous, not a str"),
         ({"schema": Table.from_frame(COLUMNS)}, "schema must be a sequence of Variable and Continuous .*, not a Table"),
         ({"schema": [Variable("x", [1]), Variable("x", [2])]}, "the name 'x' appears more than once"),
         ({"schema": [Variable("q", [1])]}, "there is no column 'q', which is needed"),
@@ -95,7 +94,6 @@ def test_only_what_is_needed_is_read_in_the_order_of_the_file() -> None:
         ({"weights": 3}, "weights"),
         ({"exclude": ["x"], "columns": ["x", "y"]}, "exclude"),
         ({"schema": [Variable("x", [1])], "bins": 2}, "bins"),
-        ({"schema": ["x"]}, "schema"),
     ],
 )
 def test_what_would_have_no_effect_is_refused_by_its_name(keywords: dict[str, Any], parameter: str) -> None:

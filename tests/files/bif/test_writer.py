@@ -80,13 +80,6 @@ def test_plain_labels_give_no_warning(tmp_path: Path) -> None:
     write_bif(NET, tmp_path / "a.bif")  # a warning would be an error
 
 
-@pytest.mark.parametrize("thing", [None, "net", NET.dag])
-def test_only_bayesian_networks_are_written(tmp_path: Path, thing: object) -> None:
-    with pytest.raises(SchemaError, match=f"net must be a Bayesian network, not an? {type(thing).__name__}"):
-        write_bif(thing, tmp_path / "a.bif")  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_other_models_are_told_where_they_can_go(tmp_path: Path) -> None:
     markov = MarkovNetwork(NET.variables, [])
     for model in (DependencyNetwork.from_joint(markov), markov):

@@ -257,5 +257,3 @@ def test_numbers_have_no_rows_to_share() -> None:
         fn.learn.parameters(dag, numbers, conditionals="tree")
     with pytest.raises(FishernetError, match="continuous"):
         fn.learn.merge_rows(fn.learn.parameters(dag, numbers), numbers)
-    with pytest.raises(SchemaError, match="net must be a BayesianNetwork"):
-        fn.learn.merge_rows(ASIA.dag, ROWS)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.kernels.features import Features, Matrix
@@ -33,8 +32,6 @@ class ScoredModel:
     """
 
     def __init__(self, model: Model) -> None:
-        wanted = "a Bayesian network, or another model with a likelihood"
-        check.made(model, "model", wanted, "kind", "variables", "graph", "likelihood", "inference", "conditionals")
         self.model = model
         self.kind = model.kind
         if model.likelihood == "pseudo":

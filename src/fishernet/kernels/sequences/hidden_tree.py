@@ -68,9 +68,7 @@ class HiddenTreeKernel(LogMadeKernel):
     ) -> None:
         super().__init__(log=log)
         trees = list(tree) if isinstance(tree, Iterable) and not isinstance(tree, str) else [tree]
-        self.trees: tuple[HiddenTree, ...] = tuple(
-            check.made(one, "tree", "a HiddenTree, or a list of them", "native", "encode") for one in trees
-        )
+        self.trees: tuple[HiddenTree, ...] = tuple(trees)
         if not self.trees:
             raise SchemaError("tree must be a HiddenTree, or a list of them; the list is empty", parameter="tree")
         self.weights = _checked_weights(weights, len(self.trees))

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.kernels.features import Matrix
@@ -46,7 +45,6 @@ def one_length(what: str, strings: Strings, length: int | None = None) -> Block:
 
 def string_model(hmm: HiddenMarkovModel) -> _core.StringModel:
     """Return the model without visits that give neither of two strings a symbol."""
-    check.made(hmm, "hmm", "a HiddenMarkovModel", "initial", "transition", "emission", "empty")
     states = _reached(hmm.initial > 0, hmm.transition > 0)
     moves = hmm.transition[np.ix_(states, states)]
     emission = hmm.emission[states]
@@ -186,7 +184,6 @@ class HmmKernel(_OfHiddenMarkov):
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
-        check.made(hmm, "hmm", "a HiddenMarkovModel", "initial", "transition", "emission", "empty")
         if hmm.empty is not None and hmm.empty.any():
             raise SchemaError("states that may give no symbol make strings of many lengths; use PairHmmKernel(hmm)")
         super().__init__(hmm, log=log)

@@ -375,10 +375,9 @@ def fit_rows(
     return fit("a network", steps, effort, start=start, drawn=drawn, seed=seed, leap=leap, watch=watch)
 
 
-def _numbers_of(hidden: object, start: object) -> dict[str, Numbers]:
+def _numbers_of(hidden: Mapping[str, Any] | None, start: object) -> dict[str, Numbers]:
     """Return how many states each hidden variable may have; a start leaves no choice."""
-    of = {} if hidden is None else check.mapping(hidden, "hidden")
-    numbers = {name: Numbers.of(name, asked) for name, asked in of.items()}
+    numbers = {name: Numbers.of(name, asked) for name, asked in (hidden or {}).items()}
     if start is not None and (chosen := [name for name, one in numbers.items() if one.is_open]):
         raise FishernetError(
             f"a start has a number of states for {listed(chosen)}; say that in hidden, or leave the start out",
@@ -389,7 +388,6 @@ def _numbers_of(hidden: object, start: object) -> dict[str, Numbers]:
 
 def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
     """Return the rows of a graph's variables in its order; hidden variables lack in all of them."""
-    check.made(dag, "dag", "a Dag", "names", "parents", "families")
     there = [variable.name for variable in table.variables]
     if both := [name for name in hidden if name in there]:
         raise SchemaError(
@@ -441,7 +439,6 @@ def _priors(dag: Dag, rows: Table, smoothing: object, ess: float | None) -> list
 
 
 def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNetwork:
-    check.made(start, "start", "a BayesianNetwork", "dag", "conditionals")
     same = start.names == dag.names and all(
         set(c.parents) == set(parents) for c, parents in zip(start.conditionals, dag.parents, strict=True)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.base.progress import Progress, Reporter
@@ -82,7 +81,6 @@ def merge_rows(
     [[0, 0], [0, 1]]
     """
     check_smoothing(smoothing, ess)
-    check.made(net, "net", "a BayesianNetwork", "dag", "conditionals")
     require_categorical(net.variables, "merging rows")
     how = named_score(score, **options)
     source = _matched(net, table)

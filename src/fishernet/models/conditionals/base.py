@@ -162,9 +162,8 @@ class Conditional(Value, ABC):
         kind: Any = type(self)
         return kind(self.child, self.parents, self.variables, *shape, probabilities)  # type: ignore[no-any-return]
 
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:
+    def groups(self, table: Table) -> npt.NDArray[np.int64]:  # noqa: ARG002
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
-        check.made(table, "table", "a Table", "codes", "n_rows", "select")
         raise self._no_groups()
 
     def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:  # noqa: ARG002
@@ -261,7 +260,6 @@ class Grouped(Conditional):
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
-        check.made(table, "table", "a Table", "codes", "n_rows", "select")
         if self.parents:
             table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
         return self._groups_of([table.codes[p].astype(np.int64) for p in self.parents], table.n_rows)

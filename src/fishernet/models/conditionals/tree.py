@@ -189,7 +189,6 @@ def _condition(variable: Variable, states: tuple[int, ...]) -> str:
 def _leaves(node: Split | int, cardinalities: Mapping[int, int], name: str) -> list[int]:
     if isinstance(node, int):
         return [node]
-    check.made(node, "tree", "a Split or the number of a leaf", "variable", "branches", "children")
     if cardinalities.get(node.variable) != len(node.branches):
         raise SchemaError(
             f"the tree of {name!r} asks position {node.variable} for {several(len(node.branches), 'state')}"

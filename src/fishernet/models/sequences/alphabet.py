@@ -136,8 +136,7 @@ class Alphabet(Value):
                 parameter="unknown",
             )
         known = None if unknown == ERROR and ERROR not in self._code else unknown
-        letters = {} if ambiguous is None else check.mapping(ambiguous, "ambiguous")
-        meant = {letter: tuple(_gone_through(of)) for letter, of in letters.items()}
+        meant = {letter: tuple(_gone_through(of)) for letter, of in (ambiguous or {}).items()}
         self._set(symbols=plain, unknown=known, folds=check.flag(folds, "folds"), ambiguous=meant)
         self._sets = self._add_ambiguous()
         if folds:
@@ -207,7 +206,7 @@ class Alphabet(Value):
 
     def with_ambiguous(self, letters: Mapping[Any, Iterable[Symbol]]) -> Self:
         """Return the alphabet with more letters that mean one of several symbols."""
-        meant = {**self.ambiguous, **check.mapping(letters, "letters")}
+        meant = {**self.ambiguous, **letters}
         return type(self)(self.symbols, **{**self._options(), "ambiguous": meant})
 
     def __len__(self) -> int:

@@ -74,12 +74,7 @@ class Alignment:
 
     def __post_init__(self) -> None:
         for part in ("names", "rows"):
-            given = check.items(getattr(self, part), part, "str")
-            for item in given:
-                check.text(item, f"each of {part}")
-            object.__setattr__(self, part, given)
-        for part in ("columns", "residues"):
-            check.mapping(getattr(self, part), part)
+            object.__setattr__(self, part, check.items(getattr(self, part), part, "str"))
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "residues", {tag: dict(of) for tag, of in self.residues.items()})
         if not self.rows:

@@ -51,9 +51,6 @@ class NamedTree(Brief):
         """Check that it is a tree whose leaves can be told apart."""
         for field in ("parents", "names", "lengths"):
             object.__setattr__(self, field, check.items(getattr(self, field), field, "one thing per node"))
-        for name in self.names:
-            if name is not None:
-                check.text(name, "each of names")
         for above in self.parents:
             check.integer(above, "each of parents", least=-1)
         if not self.parents or len(self.names) != len(self.parents) or len(self.lengths) != len(self.parents):
@@ -213,7 +210,6 @@ def birth_death_tree(
     array([[0.0184, 0.0025],
            [0.0025, 0.0292]])
     """
-    check.made(tree, "tree", "a NamedTree", "parents", "lengths", "leaves")
     _check_rates(birth, death, by_length)
     if columns is not None:
         columns = check.items(columns, "columns")
