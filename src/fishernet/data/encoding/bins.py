@@ -233,12 +233,11 @@ def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: 
     most = min(most, n_pieces, max(LEAST_AUTO, math.isqrt(n // ROWS_A_CELL)), max(2, n // ROWS_A_BIN))
     begins = np.concatenate([[least], ends[:-1]])
     steps = np.diff(np.concatenate([[least], ends]))
-    resolution = steps[steps > 0].min()
-    begins[0] -= resolution  # the least number lies in the first bin
     upto = np.concatenate([[0], np.cumsum(counts)])
     # the log-likelihood of one bin over the pieces from i to j
     held = upto[None, 1:] - upto[:-1, None]
     width = ends[None, :] - begins[:, None]
+    width[0] += steps[steps > 0].min()  # the least number lies in the first bin
     with np.errstate(divide="ignore", invalid="ignore"):
         of_bin = np.where(np.tri(n_pieces, k=-1, dtype=bool), -np.inf, held * (np.log(held / n) - np.log(width)))
     best = of_bin[0]
