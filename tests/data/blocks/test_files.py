@@ -159,7 +159,7 @@ def _codes(part: Table) -> Any:
 def test_long_files_are_cut(client: Any, tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "MOST_BYTES", 9 * 1000)
     asked: list[int] = []
-    monkeypatch.setattr(own, "of_delayed", lambda _, lazy, *__, **___: asked.append(len(lazy)))
+    monkeypatch.setattr(own, "blocks_of", lambda _, readers, *__, **___: asked.append(len(readers)))
     pq.write_table(table.to_frame(), tmp_path / "one.parquet", row_group_size=500)
     pq.write_table(table.to_frame()[:10], tmp_path / "two.parquet")
     own.of_files(tmp_path, client, Options.checked(), None)
@@ -200,9 +200,7 @@ def test_what_a_cluster_does_not_read_is_refused(client: Any, folder: Path, tmp_
         read(tmp_path / "a.csv", client)
     with pytest.raises(fn.SchemaError, match="cache is for files that this process reads"):
         fn.scan(folder, client=client, cache="memory")
-    with pytest.raises(
-        fn.SchemaError, match="client must be a Dask client, an executor .*, not an int"
-    ):
+    with pytest.raises(fn.SchemaError, match="client must be a Dask client, an executor .*, not an int"):
         fn.scan(folder / "part-0.parquet", client=5)
     pq.write_table(pa.table({"a": [[1], [2]]}), tmp_path / "lists.parquet")
     with pytest.raises(fn.SchemaError, match="column 'a' is of type list"):

@@ -62,30 +62,7 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> B
         raise SchemaError(
             f"client must be a dask.distributed.Client, not {a(type(client).__name__)}", parameter="client"
         )
-    return of_delayed(Workers(client), lazy, options, keep=_is_narrow(frame._meta))
-
-
-def of_delayed(workers: Workers, lazy: Sequence[Any], options: Options, *, keep: bool) -> Blocks:
-    """Return what tasks read, frames or `fishernet.data.encoding.cells.Columns`, as a source that workers hold.
-
-    Parameters
-    ----------
-    workers : Workers
-    lazy : sequence of dask.delayed.Delayed
-        The parts, in the order of the rows.
-    options : Options
-        What is asked of their columns.
-    keep : bool
-        Whether the workers keep what was read until it is encoded, and do not read it again.
-
-    Raises
-    ------
-    FishernetError, SchemaError, MissingValueError
-        As `of_dask`.
-    """
-    workers.partitions = lazy
-    parts = workers.persisted() if keep and options.schema is None else lazy
-    return blocks_of(workers, parts, options)
+    return blocks_of(Workers(client), lazy, options, keep=_is_narrow(frame._meta))
 
 
 def _is_narrow(meta: Any) -> bool:

@@ -53,12 +53,21 @@ def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> Enc
     return _cut(places, held, decided, options)
 
 
-def blocks_of(places: Places, parts: Sequence[Any], options: Options) -> Blocks:
+def blocks_of(places: Places, readers: Sequence[Any], options: Options, *, keep: bool = False) -> Blocks:
     """Return parts as one source, small ones put together while there is one for each that can work at once.
 
-    Each part is what `places` reads: something to call, or a task. What it gives is a frame, or `Columns`.
+    Parameters
+    ----------
+    places : Places
+    readers : sequence
+        What reads each part, in the order of the rows: something to call, or a task of Dask. It gives a frame, or
+        `Columns`.
+    options : Options
+        What is asked of the columns.
+    keep : bool
+        Whether what was read is kept until it is encoded, and not read again.
     """
-    found = encoded_parts(places, parts, options)
+    found = encoded_parts(places, places.tasks(readers, keep=keep and options.schema is None), options)
     facts = list(places.each(found.held, facts_of))
     unit = common_unit(facts)
     most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // places.n_threads))

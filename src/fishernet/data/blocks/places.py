@@ -27,6 +27,10 @@ class Places(Protocol):
         """Return handles of tables that are in this process."""
         ...
 
+    def tasks(self, readers: Sequence[Any], *, keep: bool) -> Sequence[Any]:
+        """Return what reads parts, as `hold` takes it; `keep` says that what was read is kept to be read again."""
+        ...
+
     def hold(self, parts: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
         """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
         ...
@@ -67,6 +71,10 @@ class Mapped:
     def placed(self, tables: Sequence[Any]) -> Sequence[Any]:
         """Return the tables."""
         return tables
+
+    def tasks(self, readers: Sequence[Any], *, keep: bool) -> Sequence[Any]:  # noqa: ARG002
+        """Return functions that read parts, as they are."""
+        return readers
 
     def hold(self, parts: Sequence[Callable[[], Any]], function: Callable[[Any], Any]) -> list[Any]:
         """Return a function's answers for parts, each of which is read by calling it."""

@@ -51,16 +51,11 @@ class Workers:
     ----------
     client : dask.distributed.Client
         Of the cluster.
-
-    Attributes
-    ----------
-    partitions : sequence of dask.delayed.Delayed
-        What reads the partitions.
     """
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self.partitions: Sequence[Any] = ()
+        self._readers: Sequence[Any] = ()
         self._labels: dict[str, str] = {}
         self._at: tuple[tuple[str, ...], dict[str, list[str]]] = (), {}  # what was asked of last, and who holds it
         with self._reached():
@@ -82,7 +77,7 @@ class Workers:
             lazy = [delayed(function, pure=False)(part) for part in parts]
             futures = self._client.compute(lazy, retries=RETRIES)
             self._labels.update({future.key: f"partition {i}" for i, future in enumerate(futures)})
-            self._wait(futures, self.partitions)
+            self._wait(futures, self._readers)
         return list(futures)
 
     def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
@@ -93,10 +88,15 @@ class Workers:
             self._wait(futures, [None] * len(futures))
         return futures
 
-    def persisted(self) -> list[Any]:
-        """Return the partitions as what the workers keep of them once they are read, so that they are read once."""
+    def tasks(self, readers: Sequence[Any], *, keep: bool) -> Sequence[Any]:
+        """Return tasks that read parts, or what the workers keep of them once they are read."""
+        from dask.delayed import delayed
+
+        self._readers = [one if hasattr(one, "dask") else delayed(one, pure=False)() for one in readers]
+        if not keep:
+            return self._readers
         with self._reached():
-            return list(self._client.persist(list(self.partitions), retries=RETRIES))
+            return list(self._client.persist(self._readers, retries=RETRIES))
 
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
         """Return the sum of a function's answers, added by the workers, by eights in the order of the parts.

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.data.arrow import columns_of, is_text
-from fishernet.data.blocks import Blocks, Workers, blocks_of, neighbours, of_delayed, places_of
+from fishernet.data.blocks import Blocks, blocks_of, neighbours, places_of
 from fishernet.data.encoding.cells import Block, Columns, SourceColumn
 from fishernet.data.options import Options
 from fishernet.data.streams.batches import (
@@ -123,13 +123,8 @@ def of_files(source: Any, client: Any, options: Options, wanted: Expression | No
         stamps = tuple((path, *file_stamp(Path(path))[:2]) for path in paths)
         called = paths[0] if len(paths) == 1 else f"{paths[0]} to {paths[-1]}"
         pieces.append(Piece(called, _only(dataset, some), tuple(names), wanted, undeclared, stamps))
-    if not isinstance(places, Workers):
-        return blocks_of(places, [partial(piece.read, options) for piece in pieces], options)
-    from dask.delayed import delayed
-
     keep = not any(is_text(field.type) for field in schema)  # of text there may be much
-    lazy = [delayed(partial(Piece.read, options=options), pure=False)(piece) for piece in pieces]
-    return of_delayed(places, lazy, options, keep=keep)
+    return blocks_of(places, [partial(Piece.read, piece, options) for piece in pieces], options, keep=keep)
 
 
 def _cut(dataset: Dataset, kind: str, schema: pa.Schema, n: int) -> list[list[Fragment]]:
