@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError, warn
+from fishernet.base.machine import memory_limit
 from fishernet.base.names import several, unused_name
 from fishernet.data.arrow import cells_of
 from fishernet.data.encoding.cells import Cells, Columns, Contents, SourceColumn
@@ -39,6 +40,8 @@ from fishernet.data.originals import frame_of_text
 PIECE = 1 << 20  # bytes
 MOST_STREAMED = 1 << 33  # bytes
 GZIP_MAGIC = b"\x1f\x8b"
+MOST_RATIO = 1032  # bytes of text in a byte of gzip data
+SHARE = 4  # of the memory, which the text of a compressed file may take: as columns it takes up to four times as much
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -56,7 +59,7 @@ class TextFile:
         file = cls(path, gzipped)
         if encoding == "utf-8":
             return file
-        with file.binary() as stream:
+        with file.whole("write it as UTF-8 first") as stream:
             return cls(path, False, _in_utf_8(path, stream.read(), encoding))
 
     @classmethod
@@ -72,7 +75,8 @@ class TextFile:
                 path, f"more than {MOST_STREAMED:,} bytes come through it; write them to a file first"
             )
         if found.startswith(GZIP_MAGIC):
-            found = gzip.decompress(found)
+            with _Bounded(path, io.BytesIO(found), "unpack it to a file first") as unpacked:
+                found = unpacked.read()
         if not found:
             raise FileFormatError(path, "is empty; a table needs a header")
         return cls(path, False, found if encoding == "utf-8" else _in_utf_8(path, found, encoding))
@@ -93,6 +97,15 @@ class TextFile:
         if self.content is not None:
             return io.BytesIO(self.content)
         return gzip.open(self.path, "rb") if self.gzipped else self.path.open("rb")  # type: ignore[return-value]
+
+    def whole(self, otherwise: str = "read it as a stream, with fn.scan (option --scan)") -> Any:
+        """Open its bytes, all of which are read into memory: of a compressed file no more than there is room for.
+
+        What to do `otherwise` is said where there is more.
+        """
+        if self.content is not None or not self.gzipped or MOST_RATIO * self.size <= memory_limit() // SHARE:
+            return self.input_stream()
+        return _Bounded(self.path, self.path.open("rb"), otherwise)
 
     def text(self) -> io.TextIOWrapper:
         """Open its text, without a byte order mark, line ends as they are."""
@@ -123,6 +136,33 @@ class TextFile:
                 if not piece:
                     return None
                 line += piece.count(b"\n")
+
+
+class _Bounded(io.RawIOBase):
+    """The text of gzip data, which must not be more than there is room for in memory: a few kB may unpack to GB."""
+
+    def __init__(self, path: Path, packed: IO[bytes], otherwise: str) -> None:
+        self._path, self._packed, self._otherwise = path, packed, otherwise
+        self._text = gzip.GzipFile(fileobj=packed)
+        self._most = self._left = memory_limit() // SHARE
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        n = self._text.readinto(room)
+        self._left -= n
+        if self._left < 0:
+            raise FileFormatError(
+                self._path,
+                f"is compressed and holds more than {self._most / 1e9:,.1f} GB of text, too much for the memory of "
+                f"this machine; {self._otherwise}",
+            )
+        return n
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
 
 def _in_utf_8(path: Path, content: bytes, encoding: str) -> bytes:
@@ -478,7 +518,7 @@ class Layout:
 
     def _read(self, names: list[str], line_ends: bool, block: int) -> pa.Table:
         try:
-            with self.file.input_stream() as stream:
+            with self.file.whole() as stream:
                 return pa_csv.read_csv(stream, **self._options(names, line_ends, block))
         except pa.ArrowKeyError as error:
             raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None

@@ -226,6 +226,19 @@ def test_a_truncated_gzip_file(tmp_path: Path, cut: int) -> None:
         read_table(path)
 
 
+@pytest.mark.parametrize(("encoding", "remedy"), [("utf-8", r"fn\.scan"), ("latin-1", "write it as UTF-8")])
+def test_a_small_file_that_unpacks_to_more_than_memory_holds(
+    encoding: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "a,b\n" + "x,y\n" * 500_000, "bomb.csv.gz")
+    monkeypatch.setattr("fishernet.data.csv.memory_limit", lambda: 4 * 1_990_000)
+    with pytest.raises(FileFormatError, match=r"bomb\.csv\.gz: .*more than 0\.0 GB of text.*" + remedy):
+        read_table(path, encoding=encoding)
+    assert scan(path).n_rows == 500_000  # as the sentence says
+    monkeypatch.setattr("fishernet.data.csv.memory_limit", lambda: 4 * 2_010_000)
+    assert read_table(path, encoding=encoding).n_rows == 500_000
+
+
 def test_what_is_no_gzip_file_and_gzip_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "file.csv.gz"
     path.write_bytes(b"a,b\n1,2\n")
