@@ -210,7 +210,7 @@ def test_missing_cells_are_told_by_name(make: Make) -> None:
     source = make(table)
     with pytest.raises(fn.errors.MissingValueError, match="v0"):
         fn.score(dag, source)
-    if isinstance(source, fn.Table):  # whose rows are there to be completed
+    if source.has_missing:  # others do not know before they are asked
         assert fn.learn.parameters(dag, source).n_rows == 200
         return
     with pytest.raises(fn.errors.MissingValueError, match="v0"):
@@ -230,3 +230,15 @@ def test_a_source_s_own_way_to_scores_is_taken() -> None:
     assert fn.learn.structure(source).score == pytest.approx(fn.learn.structure(TABLE).score, rel=1e-12)
     assert source.used
     assert not source.asked
+
+
+def test_blocks_that_lack_cells_are_learned_from_by_node_average() -> None:
+    table = random_table(8, 400, [2, 3, 2, 3], missing=0.1)
+    blocks = fn.data.Blocks([table[:150], table[150:]])
+    ours, theirs = (fn.learn.structure(data, missing="node-average", seed=1) for data in (blocks, table))
+    assert ours.dag == theirs.dag
+    assert ours.score == pytest.approx(theirs.score, rel=1e-12)
+    assert fn.learn.dag(blocks, seed=1) == ours.dag
+    assert fn.learn.parameters(ours.dag, blocks) == fn.learn.parameters(ours.dag, table, available_cases=True)
+    with pytest.raises(fn.SchemaError, match="EM needs the rows"):
+        fn.learn.dag(blocks, missing="em")

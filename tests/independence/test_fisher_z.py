@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,23 @@ def test_a_constant_column_is_named() -> None:
 def test_x_is_one_column() -> None:
     with pytest.raises(fn.SchemaError, match="x must be a single column"):
         fisher_z_test(np.eye(6)[:, :2], np.arange(6.0))
+
+
+@pytest.mark.parametrize("made", [fn.independence.FisherZ, fn.independence.KnnTest], ids=["fisher-z", "knn-mi"])
+def test_a_test_takes_the_rows_that_are_complete_in_its_columns(made: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    how = {} if made is fn.independence.FisherZ else {"seed": 1, "standardize": False}
+    test = made(dict(zip("abcd", X.T, strict=True)), **how)
+    for i, j, others in [(0, 1, ()), (2, 0, (3,)), (1, 2, (0, 3))]:
+        at = [i, j, *others]
+        alone = made(X[~np.isnan(X[:, at]).any(axis=1)][:, at], **how)
+        found, expected = test(i, j, others), alone(0, 1, tuple(range(2, len(at))))
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
+        assert found.p_value == pytest.approx(expected.p_value, rel=1e-6 if not how else 0.5, abs=0.05)  # or by chance
+    X[np.isfinite(X[:, 1]), 0] = np.nan  # no row has both
+    nothing = made(dict(zip("abcd", X.T, strict=True)), **how)(0, 1, ())
+    assert (nothing.statistic, nothing.p_value) == (0.0, 1.0)
+    graph = fn.learn.markov_graph(dict(zip("abcd", X.T, strict=True)), test="fisher-z")
+    assert ("a", "b") not in graph.edges

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, ZeroProbabilityError
 from tests.reference.inference import log_evidence
 from tests.tables import random_table, tables
 
@@ -199,9 +199,6 @@ def test_a_number_of_folds_that_is_none_is_refused(folds: Any) -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    gaps = fn.Table.from_frame({"a": [1.5, None, 2.5, 0.5], "b": [0.0, 1.0, 3.5, 0.25]}, continuous=["a", "b"])
-    with pytest.raises(MissingValueError, match="cross_validate of numbers needs a table without missing cells"):
-        fn.learn.cross_validate(gaps, folds=2)
     with pytest.raises(SchemaError, match="needs a Table or a data frame, not list"):
         fn.learn.cross_validate([[1]])  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="smoothing must be"):

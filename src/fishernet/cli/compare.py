@@ -12,7 +12,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.base.progress import Call
-from fishernet.cli.models import read_bayesian, row_kernel
+from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     QUANTILE,
     Reading,
@@ -41,6 +41,7 @@ from fishernet.compare.two_sample import joined
 from fishernet.data import Table
 from fishernet.data.encode import with_missing_states
 from fishernet.data.pooling import repeated
+from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.plot import write_change
 from fishernet.plot.tooltips import check_picture_path
 
@@ -97,7 +98,7 @@ def compare(
             if reading.missing == "state":
                 first, second = _with_states(first, second)
         first, second = repeated(first, "compare"), repeated(second, "compare")
-        kernel = None if network is None else row_kernel(network, second if second.has_missing else first, seed=0)
+        kernel = None if network is None else row_kernel(network, first, second, seed=0)
         how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
         change = explain_change(first, second, network, level=level, **how)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.random import fixed_seed
-from fishernet.cli.models import is_bayesian, read_model, require
+from fishernet.cli.models import has_kernel, read_model, require
 from fishernet.cli.options import (
     model_argument,
     read_known_rows,
@@ -22,7 +22,7 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, answering, shown
-from fishernet.data import Table, Variable
+from fishernet.data import Column, Table
 from fishernet.data.originals import filled
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
@@ -36,7 +36,7 @@ from fishernet.infer.completion import HOWS, How
     type=click.Choice(HOWS, case_sensitive=False),
     default=HOWS[0],
     show_default=True,
-    help="The states that are most probable together, or a draw from their joint distribution.",
+    help="The states or numbers that are most probable together, or a draw from their joint distribution.",
 )
 @text_options
 @seed_option
@@ -44,9 +44,9 @@ from fishernet.infer.completion import HOWS, How
 def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
     """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl or .uai).
 
-    The missing cells of a row are filled in together: by the states that are most probable, or (--how draw) by a draw
-    from their joint distribution. Draws keep the shares and dependences of the model; the most probable states make
-    common states more common. Several draws show how uncertain the missing cells are.
+    The missing cells of a row are filled in together: by what is most probable (of numbers, their means), or (--how
+    draw) by a draw from their joint distribution. Draws keep the shares and dependences of the model; the most probable
+    states make common states more common. Several draws show how uncertain the missing cells are.
 
     All rows are written as they are in the file and in its order, with all their columns; columns that MODEL does not
     know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
@@ -63,7 +63,7 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
     if how != "draw" and seed is not None:
         raise FishernetError("--seed is for --how draw; the most probable states are the same each time")
     number = fixed_seed(seed) if how == "draw" else None
-    network = require(is_bayesian, read_model(model), model, "impute")
+    network = require(has_kernel, read_model(model), model, "impute")
     file = read_originals(table)
     rows = read_known_rows(table, file, network.variables, missing="keep").table
     _refuse_own_states(model, rows)
@@ -84,14 +84,15 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
 def _refuse_own_states(model: Path, rows: Table) -> None:
     """Raise SchemaError when cells are missing for which the model has a state: it says nothing of what they hide."""
     gaps = rows.missing_counts()
-    if own := [v.name for v in rows.variables if v.name in gaps and v.missing_state is not None]:
+    states = [v for v in rows.variables if v.name in gaps and not v.is_continuous]
+    if own := [v.name for v in states if v.missing_state is not None]:
         raise SchemaError(
             f"{model}: missing cells of {listed(own)} are a state of their own in the model, which does not say what "
             "they could have been; learn one with fishernet learn --missing em"
         )
 
 
-def _frame(frame: pa.Table, variables: Sequence[Variable], rows: Table, found: Table) -> pa.Table:
+def _frame(frame: pa.Table, variables: Sequence[Column], rows: Table, found: Table) -> pa.Table:
     """Return the rows of a file with the cells that were missing."""
     for variable, before, after in zip(variables, rows.codes, found.codes, strict=True):
         missing = variable.missing(before)

@@ -11,14 +11,12 @@ from typing import Any, cast
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import a, cut, listed
-from fishernet.base.random import Seed
 from fishernet.cli.terminal import check_folder, ending
-from fishernet.data import Column, Table
+from fishernet.data import Column
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Graph
 from fishernet.graphs.graph import taken_apart
-from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.models import BayesianNetwork, Model
 
 READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
@@ -116,15 +114,6 @@ def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
     if not network.variables:
         raise SchemaError(f"{path}: the model has no variables to {purpose}")
     return network
-
-
-def row_kernel(network: Any, table: Table, *, seed: Seed = None) -> FisherKernel | HiddenVariableKernel:
-    """Return the Fisher kernel of a network for rows; where these lack cells, averaged over what they may be."""
-    if not table.has_missing:
-        return FisherKernel(network, seed=seed)
-    if is_gaussian(network):
-        table.require_complete("the Fisher kernel of a Gaussian network")
-    return HiddenVariableKernel(network, seed=seed)
 
 
 def wrong_kind(path: Path, model: Model, needed: str) -> SchemaError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,13 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
-from fishernet.data import Continuous, Table, Variable
+from fishernet.data import Column, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.reading import Originals
 from fishernet.infer import predict_proba
+from fishernet.infer.normal import gaps_of
 from fishernet.learn import PredictionQuality
 from fishernet.models import BayesianNetwork
 
@@ -167,26 +167,24 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     positions(network.names, [target])
     if len(network.names) == 1:
         raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
-    joint = network.to_markov_network()
-    predicted = joint.predict(_numbers(file, [name for name in network.names if name != target]), [target])[:, 0]
-    truth = _true_numbers(file, target)
-    error = math.sqrt(np.mean((predicted - truth) ** 2)) if truth is not None and len(truth) else None
-    sd = math.sqrt(joint.conditional_covariance([target])[0, 0])
+    at = network.names.index(target)
+    others = file.rows(schema=[v for v in network.variables if v.name != target]).table
+    columns = np.insert(others.numbers, at, np.nan, axis=0)
+    predicted, sd = np.empty(others.n_rows), np.empty(others.n_rows)
+    for gap in gaps_of(columns):
+        means, covariance = gap.given(network, columns)
+        place = gap.missing.tolist().index(at)
+        predicted[gap.rows], sd[gap.rows] = means[place], math.sqrt(covariance[place, place])
+    truth = _true_numbers(file, network.variables[at])
+    known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
+    error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
     facts = {"predicted": predicted, "sd": sd, "root_mean_square_error": error}
-    remark = "" if error is None else f"root mean square error {error:.6g}, on {several(len(predicted), 'row')}"
-    columns = {"predicted": pa.array(predicted), "sd": pa.array(np.full(len(predicted), sd))}
-    return Prediction(facts, columns, remark)
+    remark = "" if error is None else f"root mean square error {error:.6g}, on {several(int(known.sum()), 'row')}"
+    return Prediction(facts, {"predicted": pa.array(predicted), "sd": pa.array(sd)}, remark)
 
 
-def _numbers(file: Originals, names: Sequence[str]) -> Table:
-    table = file.rows(schema=[Continuous(name) for name in names]).table
-    table.require_complete("a Gaussian network")
-    return table
-
-
-def _true_numbers(file: Originals, target: str) -> Numbers | None:
-    """Return the target's own column, None where the table has none without missing cells."""
-    try:
-        return np.asarray(_numbers(file, [target]).numbers[0])
-    except FishernetError:
+def _true_numbers(file: Originals, target: Column) -> Numbers | None:
+    """Return the target's own column, None where the table has none."""
+    if target.name not in file.frame.column_names:
         return None
+    return np.asarray(file.rows(schema=[target]).table.numbers[0])

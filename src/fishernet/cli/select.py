@@ -16,7 +16,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import fixed_seed
-from fishernet.cli.models import read_bayesian, row_kernel
+from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     amount,
     count,
@@ -34,6 +34,7 @@ from fishernet.cli.tables.sources import File, open_rows
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns
+from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.select import (
     Selection,
     greedy_chi_square,

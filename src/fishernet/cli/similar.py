@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.cli.models import read_bayesian, row_kernel
+from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     count,
     missing_option,
@@ -25,6 +25,7 @@ from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.data.originals import shown_cells
+from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.select import Similar
 from fishernet.select import similar as most_similar
 

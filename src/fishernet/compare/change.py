@@ -32,13 +32,18 @@ from fishernet.compare.corrections import MOST_SPLITS, holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.shares import first_names
-from fishernet.compare.two_sample import check_permutations, joined, kernel_of, split_distances
-from fishernet.data import Scatter, State, Statistic, Table
+from fishernet.compare.two_sample import check_permutations, joined, split_distances
+from fishernet.data import State, Statistic, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer.factors import is_model, parent_marginals
+from fishernet.kernels import FisherKernel
+from fishernet.kernels.features import Features
+from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.parts import FeatureParts
+from fishernet.kernels.rows import Rows
 from fishernet.learn import parameters, structure
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.structures import usual_score
@@ -50,6 +55,7 @@ Array = npt.NDArray[np.float64]
 
 SUPPORTED = 0.5  # of the graphs' weight, above which a variable counts as changed: a tie of direction is in doubt
 DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
+LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
 SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
 
@@ -397,11 +403,36 @@ def _tests_of_states(families: _Families, dags: Sequence[Dag], permutations: int
 def _test_of_numbers(tables: tuple[Table, Table], dag: Dag, permutations: int, seed: int) -> Array:
     """Return the corrected p-values of linear-Gaussian conditionals: rows change places between the tables."""
     rows = stacked(tables)
-    kernel = kernel_of(_fitted(dag, rows, 0.0), rows.has_missing)
+    kernel = _CompleteFamilies(_fitted(dag, rows, 0.0))
     first, second = (kernel.row_sums(kernel.rows(table)) for table in tables)
     distances = split_distances(first, second, permutations, stream_key(seed), Reporter(None, ""))
     assert distances.by_variable is not None
     return max_t(distances.by_variable)
+
+
+class _CompleteFamilies(FeatureMade):
+    """The Fisher kernel of a network of numbers, in which a row tells of the conditionals alone whose family it knows.
+
+    What is expected of a missing cell comes through other conditionals: where one of these changed, all would seem to.
+    """
+
+    def __init__(self, net: BayesianNetwork) -> None:
+        self._kernel = FisherKernel(net, seed=0)
+        self._families = [[*c.parents, c.child] for c in net.conditionals]
+
+    @property
+    def feature_parts(self) -> FeatureParts | None:
+        return self._kernel.feature_parts
+
+    def rows(self, X: Table) -> Rows:
+        return self._kernel.rows(X)
+
+    def features(self, X: Table) -> Features:
+        known = ~np.isnan(X.numbers)
+        tells = np.stack([known[family].all(axis=0) for family in self._families], axis=1)
+        parts = self._kernel.feature_parts
+        assert parts is not None
+        return np.asarray(self._kernel.features(X) * tells[:, parts.variable_of])
 
 
 class _Families:
@@ -608,24 +639,58 @@ def _resampled_regressions(
     resamples: int,
     random: np.random.Generator,
 ) -> list[Array]:
-    """Return each variable's nats of networks fitted to reweighted rows, (resamples, n_variables) for each graph.
+    """Return each variable's nats of regressions fitted to reweighted rows, (resamples, n_variables) for each graph.
 
     Rows are given random weights, flat on the simplex (Rubin's Bayesian bootstrap, 1981), and not drawn again: few rows
-    drawn again may all be the same row, to which no regression can be fitted.
+    drawn again may all be the same row, to which no regression can be fitted. A regression takes the rows that are
+    complete in its family, as counts do.
     """
-    nats = np.empty((len(found), resamples, len(tables[0].variables)))
-    numbers = [table.numbers.T for table in tables]
+    of_graphs = [one.families() for one in found]
+    nats = {family: np.empty(resamples) for of_graph in of_graphs for family in of_graph}  # graphs share most
+    numbers = [table.numbers for table in tables]
     for resample in range(resamples):
-        scatters = [_reweighted(X, tables[0].names, random) for X in numbers]
-        for graph, one in enumerate(found):
-            before, after = (parameters(one.after.dag, scatter) for scatter in scatters)
-            nats[graph, resample] = [float(part.sum()) for part in nats_by_configuration(after, before)]
-    return list(nats)
+        weighted = [_Reweighted(columns, random.standard_exponential(columns.shape[1:])) for columns in numbers]
+        for family, drawn in nats.items():
+            drawn[resample] = _nats_of_regression(*(rows.moments(family) for rows in weighted))
+    return [np.stack([nats[family] for family in of_graph], axis=1) for of_graph in of_graphs]
 
 
-def _reweighted(X: Array, names: Sequence[str], random: np.random.Generator) -> Scatter:
-    """Return the scatter of rows whose weights are random and add up to their number."""
-    shares = random.dirichlet(np.ones(len(X)))
-    mean = shares @ X
-    centred = X - mean
-    return Scatter(len(X), mean, centred.T @ (centred * (len(X) * shares)[:, None]), names)
+class _Reweighted:
+    """Columns of numbers, (d, n), with weights of their rows."""
+
+    def __init__(self, columns: Array, weights: Array) -> None:
+        self._columns, self._weights = columns, weights
+        self._whole = None if np.isnan(columns).any() else _moments(columns, weights)
+
+    def moments(self, family: Sequence[int]) -> tuple[Array, Array]:
+        """Return the mean and the covariance of some columns, over the rows that are complete in them."""
+        at = list(family)
+        if self._whole is not None:
+            mean, covariance = self._whole
+            return mean[at], covariance[np.ix_(at, at)]
+        complete = ~np.isnan(self._columns[at]).any(axis=0)
+        return _moments(self._columns[at][:, complete], self._weights[complete])
+
+
+def _moments(columns: Array, weights: Array) -> tuple[Array, Array]:
+    shares = weights / weights.sum()
+    mean = columns @ shares
+    off = columns - mean[:, None]
+    return mean, (off * shares) @ off.T
+
+
+def _nats_of_regression(before: tuple[Array, Array], after: tuple[Array, Array]) -> float:
+    """Return the divergence of two regressions of the last column on the others, whose means are those after."""
+    fits = []
+    for mean, covariance in (before, after):
+        sizes = np.sqrt(np.diagonal(covariance)) + np.finfo(float).tiny
+        R = covariance / sizes[:, None] / sizes
+        slopes = np.linalg.lstsq(R[:-1, :-1], R[:-1, -1])[0] if len(R) > 1 else np.zeros(0)
+        rest = max(1.0 - float(slopes @ R[:-1, -1]), LEAST_LEFT) * sizes[-1] ** 2
+        slopes = slopes * sizes[-1] / sizes[:-1]
+        fits.append((mean[-1] - slopes @ mean[:-1], slopes, rest))
+    (level, slopes, rest), (level_after, slopes_after, rest_after) = fits
+    mean, covariance = after[0][:-1], after[1][:-1, :-1]
+    turned = slopes_after - slopes
+    apart = (level_after - level + turned @ mean) ** 2 + turned @ covariance @ turned
+    return float(0.5 * (np.log(rest / rest_after) + (rest_after + apart) / rest - 1))

@@ -47,8 +47,9 @@ from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
-from fishernet.kernels import FisherKernel, HiddenVariableKernel, Kernel, RowSums
+from fishernet.kernels import Kernel, RowSums
 from fishernet.kernels.features import checked_length
+from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
@@ -205,7 +206,7 @@ def two_sample_test(
         return _of_statistics(X, Y, kernel, way, number)
     if kernel is None:
         X, Y = joined(X, Y, bins)
-        kernel = kernel_of(network_of_both(X, Y), X.has_missing or Y.has_missing)
+        kernel = row_kernel(network_of_both(X, Y), X, Y, seed=0)
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
     rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]
@@ -382,11 +383,6 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
     far = counts_alone and first.n_rows + second.n_rows > MOST_STACKED  # the same network, without a copy
     return bayesian_network(Blocks(tables) if far else stacked(tables), seed=0)
-
-
-def kernel_of(net: BayesianNetwork, lacks_cells: bool) -> FisherKernel | HiddenVariableKernel:
-    """Return the Fisher kernel of a network, averaged over what is missing where rows lack cells."""
-    return HiddenVariableKernel(net, seed=0) if lacks_cells else FisherKernel(net, seed=0)
 
 
 def _p_values(statistics: Array) -> tuple[Array, Array, Array]:

@@ -244,7 +244,7 @@ def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, An
     content = variable_fields(variable)
     if not variable.is_continuous:
         return content, dictionary_array(variable, column)
-    return content, pa.array(column, from_pandas=True) if variable.unit is None else in_arrow(column, variable.unit)
+    return content, in_arrow(column, variable.unit)
 
 
 def variable_fields(variable: Column) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from fishernet.base.names import unused_name
 from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.dates import in_arrow, parsed
 from fishernet.data.encoding.labels import as_text, typed
-from fishernet.data.variable import Variable
+from fishernet.data.variable import Column
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -85,21 +85,26 @@ def shown_cells(frame: pa.Table, row: int) -> dict[str, str | None]:
     return found
 
 
-def filled(frame: pa.Table, variable: Variable, codes: Codes, missing: npt.NDArray[np.bool_]) -> pa.Table:
-    """Return a frame in which some cells of a variable's column are the labels of codes; the others stay as they are.
+def filled(frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> pa.Table:
+    """Return a frame in which some cells of a variable's column are filled, by codes or numbers; the others stay.
 
-    The column keeps its type where that can hold the labels: numbers or dates among which bins come become text.
+    The column keeps its type where that can hold what is filled in: whole numbers become numbers with fractions, and
+    numbers or dates among which bins come become text.
     """
     place = frame.column_names.index(variable.name)
     field, column = frame.schema.field(place), frame.column(place)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    indices = pa.array(np.where(missing, codes, 0), mask=~missing)
-    labels = pa.array([as_text(state) for state in variable.states], pa.large_string()).take(indices)
+    if variable.is_continuous:
+        new = in_arrow(np.where(missing, cells, np.nan), variable.unit)
+        column = column.cast(pa.float64()) if pa.types.is_integer(column.type) else column
+    else:
+        indices = pa.array(np.where(missing, cells, 0), mask=~missing)
+        new = pa.array([as_text(state) for state in variable.states], pa.large_string()).take(indices)
     try:
-        whole = pc.if_else(pa.array(missing), pc.cast(labels, column.type), column)
+        whole = pc.if_else(pa.array(missing), pc.cast(new, column.type), column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        whole = pc.if_else(pa.array(missing), labels, texts_of(column))
+        whole = pc.if_else(pa.array(missing), pc.cast(new, pa.large_string()), texts_of(column))
     if is_as_written(field):
         whole = whole.dictionary_encode()
     return frame.set_column(place, field.with_type(whole.type), whole)

@@ -37,10 +37,41 @@ def labels_of(name: str, space: Columns) -> list[str]:
     return [name] if len(space) == 1 else [f"{name}[:, {c}]" for c in range(len(space))]
 
 
+class TestWise:
+    """Columns of numbers, (d, n): a test takes the rows that are complete in the columns that it asks for.
+
+    Raises
+    ------
+    SchemaError
+        When a column is constant.
+    """
+
+    __test__ = False  # whatever pytest makes of the name
+
+    def __init__(self, names: Sequence[str], columns: Columns) -> None:
+        self._columns = columns
+        self.is_complete = not np.isnan(columns).any()
+        for name, column in zip(names, columns, strict=True):
+            require_varying([name], known(column)[None, :])
+
+    def of(self, chosen: Sequence[int]) -> Columns | None:
+        """Return some columns over the rows that are complete in them; None where one of them does not vary there."""
+        found = self._columns[list(chosen)]
+        if self.is_complete:
+            return found
+        found = np.ascontiguousarray(found[:, ~np.isnan(found).any(axis=0)])
+        return found if found.size and (found != found[:, :1]).any(axis=1).all() else None
+
+
+def known(column: Columns) -> Columns:
+    """Return the numbers of a column that are not missing."""
+    return column[~np.isnan(column)]
+
+
 def require_continuous(names: Sequence[str], values: Columns) -> None:
     """Raise SchemaError, naming them, when columns hold a few values again and again."""
     discrete = []
-    for name, column in zip(names, values, strict=True):
+    for name, column in zip(names, map(known, values), strict=True):
         n_distinct = len(np.unique(column))
         if n_distinct <= MOST_STATES and 2 * n_distinct <= len(column):
             discrete.append(name)
@@ -54,7 +85,7 @@ def require_continuous(names: Sequence[str], values: Columns) -> None:
 def warn_of_ties(names: Sequence[str], values: Columns) -> None:
     """Warn when more than a tenth of the rows share their value of a column with another row."""
     tied = []
-    for name, column in zip(names, values, strict=True):
+    for name, column in zip(names, map(known, values), strict=True):
         _, counts = np.unique(column, return_counts=True)
         share = counts[counts > 1].sum() / max(1, len(column))
         if share > MOST_TIED:
@@ -67,6 +98,7 @@ def warn_of_ties(names: Sequence[str], values: Columns) -> None:
 
 
 def standardized(values: Columns) -> Columns:
-    """Return columns, none constant, of mean 0 and standard deviation 1."""
-    centred = values - values.mean(axis=1, keepdims=True)
-    return np.ascontiguousarray(centred / np.sqrt((centred**2).mean(axis=1, keepdims=True)))
+    """Return columns, none constant, of mean 0 and standard deviation 1, where NaN is missing."""
+    mean = np.nanmean if np.isnan(values).any() else np.mean
+    centred = values - mean(values, axis=1, keepdims=True)
+    return np.ascontiguousarray(centred / np.sqrt(mean(centred**2, axis=1, keepdims=True)))

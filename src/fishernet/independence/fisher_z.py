@@ -12,9 +12,9 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed, several
 from fishernet.data.matching import as_numbers
-from fishernet.data.numbers import Columns, require_varying
+from fishernet.data.numbers import Columns
 from fishernet.independence.contingency import IndependenceTest, TestResult
-from fishernet.independence.continuous import STATES, read_spaces, standardized
+from fishernet.independence.continuous import STATES, TestWise, read_spaces, standardized
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
 
@@ -82,21 +82,27 @@ class FisherZ(IndependenceTest):
     ranks_by_test = False
 
     def __init__(self, X: Any, *, names: Any = None) -> None:
-        data = as_numbers(X, names, purpose="the test 'fisher-z'", remedy=STATES)
+        data = as_numbers(X, names, purpose="the test 'fisher-z'", remedy=STATES, gaps=True)
         if data.weights is not None:
             raise SchemaError("this test counts every row once; leave the weights out")
         if not data.n_rows:
             raise SchemaError("there are no rows")
-        require_varying(data.names, data.numbers)
         self.names = data.names
+        self._rows = TestWise(data.names, data.numbers)
         self._n_rows = data.n_rows
-        self._correlations = correlations(data.numbers)
+        self._correlations = correlations(data.numbers) if self._rows.is_complete else None
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> TestResult:
         """Test whether column i is independent of column j given others."""
         chosen = [*given, i, j]
         names = [self.names[c] for c in chosen]
-        return _test(self._correlations[np.ix_(chosen, chosen)], self._n_rows, names)
+        if self._correlations is not None:
+            return _test(self._correlations[np.ix_(chosen, chosen)], self._n_rows, names)
+        rows = self._rows.of(chosen)
+        return UNKNOWN if rows is None else _test(correlations(rows), rows.shape[1], names)
+
+
+UNKNOWN = TestResult(0.0, 1.0)  # of a column that does not vary in the rows that there are
 
 
 def partial_correlation_test(columns: Columns, names: Sequence[str]) -> TestResult:

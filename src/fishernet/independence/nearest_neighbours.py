@@ -28,6 +28,7 @@ from fishernet.independence.contingency import IndependenceTest, PermutationResu
 from fishernet.independence.continuous import (
     STATES,
     Spaces,
+    TestWise,
     labels_of,
     read_spaces,
     require_continuous,
@@ -340,18 +341,18 @@ class KnnTest(IndependenceTest):
         progress: Progress | None = None,
         **as_knn_test: Any,
     ) -> None:
-        data = as_numbers(X, names, purpose="the test 'knn-mi'", remedy=STATES)
+        data = as_numbers(X, names, purpose="the test 'knn-mi'", remedy=STATES, gaps=True)
         if data.weights is not None:
             raise SchemaError("nearest neighbours count every row once; leave the weights out")
         check_k(k, data.n_rows)
-        require_varying(data.names, data.numbers)
         require_continuous(data.names, data.numbers)
         warn_of_ties(data.names, data.numbers)
         if not isinstance(permutations, int | np.integer):
             message = f"permutations must be a positive integer, got {shown(permutations)}"
             raise FishernetError(message, parameter="permutations")
         self.names = data.names
-        self._columns = standardized(data.numbers) if check.flag(standardize, "standardize") else data.numbers
+        scaled = check.flag(standardize, "standardize")
+        self._rows = TestWise(data.names, standardized(data.numbers) if scaled else data.numbers)
         self._plan = Plan(k, int(permutations), **as_knn_test)
         self.seed = fixed_seed(seed)
         self._reporter = Reporter(progress, PERMUTING)
@@ -361,15 +362,19 @@ class KnnTest(IndependenceTest):
         """Test whether column i is independent of column j given others."""
         own = np.random.SeedSequence([self.seed, i, j, *given]).generate_state(1, np.uint64)
         plan = self._plan if given else replace(self._plan, scheme="simple")
-        found = run_test(self._spaces(i, j, given), plan, int(own[0]), self._reporter)
-        return replace(found, seed=self.seed)
+        spaces = self._spaces(i, j, given)
+        if spaces is None:
+            return PermutationResult(0.0, 1.0, 0, 0, seed=self.seed)
+        return replace(run_test(spaces, plan, int(own[0]), self._reporter), seed=self.seed)
 
     def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
         """Return the (conditional) mutual information in nats, without a permutation."""
         key = (min(i, j), max(i, j), given)
         if key not in self._known:
             spaces = self._spaces(*key)
-            self._known[key] = _estimated(_core.KnnInformation(*spaces, self._plan.k), spaces, self._look)
+            self._known[key] = (
+                0.0 if spaces is None else _estimated(_core.KnnInformation(*spaces, self._plan.k), spaces, self._look)
+            )
         return self._known[key]
 
     @property
@@ -380,8 +385,10 @@ class KnnTest(IndependenceTest):
     def _look(self) -> None:
         self._reporter.step(0, self.permutations)
 
-    def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> Spaces:
-        return self._columns[i : i + 1], self._columns[j : j + 1], self._columns[list(given)]
+    def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> Spaces | None:
+        """Return x, y and z over the rows that are complete in them; None where these are too few to tell anything."""
+        rows = self._rows.of([i, j, *given])
+        return None if rows is None or rows.shape[1] < self._plan.k + 2 else (rows[:1], rows[1:2], rows[2:])
 
 
 def run_test(spaces: Spaces, plan: Plan, seed: Seed, reporter: Reporter) -> PermutationResult:

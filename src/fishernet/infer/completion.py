@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.random import Seed, generator, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.matching import frame_names, is_frame, is_table
 from fishernet.data.variable import require_categorical
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, Network, check_held, checked_limit, network_of
+from fishernet.infer.normal import completed, is_normal
 
 How = Literal["most_probable", "most-probable", "draw"]
 HOWS = ("most-probable", "draw")  # as `word` spells them
@@ -116,13 +117,13 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", max_table: int =
     Parameters
     ----------
     net : BayesianNetwork
-        Of categorical variables.
-    table : Table, data frame or (n_rows, n_variables) array of codes
+        Of categorical variables, or a Gaussian network.
+    table : Table, data frame or (n_rows, n_variables) array
         The variables of the network; a column that is not there at all is missing in every row.
     how : {"most_probable", "draw"}
-        The states that are most probable together given what the row knows, or a draw of them from their joint
-        distribution: with draws, shares and dependences in the filled table are those of the network, and several draws
-        (multiple imputation) show how much the missing cells leave open.
+        The states (or numbers) that are most probable together given what the row knows, or a draw of them from their
+        joint distribution: with draws, shares and dependences in the filled table are those of the network, and several
+        draws (multiple imputation) show how much the missing cells leave open.
     max_table : int
         How many cells (8 bytes each) the tables for one row may have.
     seed : None, int or numpy.random.Generator
@@ -149,13 +150,18 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", max_table: int =
     >>> fn.infer.impute(asia, {"smoke": ["yes"], "dysp": ["yes"], "xray": ["no"]})["bronc"].tolist()
     ['yes']
     """
-    network = network_of(net)
+    network: Any = net if is_normal(net) else network_of(net)
     way = word(how, "how", HOWS, error=SchemaError)
     limit = checked_limit(max_table)
     named = table.names if is_table(table) else frame_names(table) if is_frame(table) else network.names
     rows = rows_without(table, network.variables, [name for name in network.names if name not in named])
     if not rows.has_missing:
         return rows
+    if is_normal(net):
+        draws = generator(seed)
+        noise = None if way == "most-probable" else lambda *shape: draws.standard_normal(shape)
+        columns = list(completed(net, rows.numbers, noise=noise))
+        return Table.adopt(net.variables, columns, n_rows=rows.n_rows, weights=rows.weights)
     plan = completion(network, rows, limit=limit)
     require_possible(plan.log_prob())
     columns = plan.most_probable() if way == "most-probable" else plan.draw(stream_key(seed))

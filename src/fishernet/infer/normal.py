@@ -7,7 +7,8 @@ With mean m and precision K, what is hidden (h) given what is known (k) is norma
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
 import numpy as np
@@ -23,6 +24,7 @@ from fishernet.infer.evidence import Given, Likelihood, as_mapping
 from fishernet.infer.factors import inference_of
 
 Array = npt.NDArray[np.float64]
+Places = Sequence[int] | npt.NDArray[np.intp]
 
 
 class Normal(Protocol):
@@ -54,25 +56,74 @@ def is_normal(model: object) -> TypeGuard[Normal]:
     return inference_of(model) == "normal"
 
 
-def pull(precision: Array, hidden: Sequence[int], known: Sequence[int]) -> Array:
+def pull(precision: Array, hidden: Places, known: Places) -> Array:
     """Return ``K_hh^-1 K_hk``: minus this is how what is hidden moves with what is known, (n_hidden, n_known)."""
     K, scales = _scaled(precision, hidden)
-    solved = np.linalg.solve(K, precision[np.ix_(hidden, known)] * scales[:, None])
+    between = precision[np.ix_(np.asarray(hidden, dtype=np.intp), np.asarray(known, dtype=np.intp))]
+    solved = np.linalg.solve(K, between * scales[:, None])
     return np.asarray(solved * scales[:, None])
 
 
-def covariance_given(precision: Array, hidden: Sequence[int]) -> Array:
+def covariance_given(precision: Array, hidden: Places) -> Array:
     """Return the covariance of some variables given all others, ``K_hh^-1``, exactly symmetric."""
     K, scales = _scaled(precision, hidden)
     found = np.linalg.inv(K) * scales[:, None] * scales
     return np.asarray((found + found.T) / 2)
 
 
-def _scaled(precision: Array, at: Sequence[int]) -> tuple[Array, Array]:
+def _scaled(precision: Array, at: Places) -> tuple[Array, Array]:
     """Return a block of a precision scaled to a diagonal of ones, and the scales: units must not cost digits."""
-    block = precision[np.ix_(at, at)]
+    places = np.asarray(at, dtype=np.intp)
+    block = precision[np.ix_(places, places)]
     scales = 1 / np.sqrt(np.diagonal(block))
     return block * scales[:, None] * scales, scales
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The rows that lack the same numbers: their positions, and those of the variables that are known and missing."""
+
+    rows: npt.NDArray[np.intp]
+    known: npt.NDArray[np.intp]
+    missing: npt.NDArray[np.intp]
+
+    def given(self, model: Normal, columns: Array) -> tuple[Array, Array]:
+        """Return the means of the missing numbers given the known ones of each row, and their covariance.
+
+        (n_missing, n_rows), and (n_missing, n_missing), which is that of every row.
+        """
+        off = columns[np.ix_(self.known, self.rows)] - model.mean[self.known, None]
+        means = model.mean[self.missing, None] - pull(model.precision, self.missing, self.known) @ off
+        return means, covariance_given(model.precision, self.missing)
+
+
+def gaps_of(columns: Array) -> Iterator[Gap]:
+    """Yield the rows of columns, (d, n), that lack the same numbers, NaN, and those that lack none."""
+    absent = np.isnan(columns)
+    if not absent.any():  # most often, and a million rows need no sorting
+        yield Gap(np.arange(columns.shape[1]), np.arange(len(columns)), np.arange(0))
+        return
+    patterns, which = np.unique(absent, axis=1, return_inverse=True)
+    for number, lacking in enumerate(patterns.T):
+        yield Gap(np.flatnonzero(which.ravel() == number), np.flatnonzero(~lacking), np.flatnonzero(lacking))
+
+
+def completed(model: Normal, columns: Array, *, noise: Callable[[int, int], Array] | None = None) -> Array:
+    """Return columns, (d, n), in which missing numbers are their means given the known ones of each row.
+
+    With `noise`, which gives so many rows and columns of standard normal numbers, they are drawn instead.
+    """
+    found = np.array(columns)
+    for gap in gaps_of(columns):
+        if not len(gap.missing):
+            continue
+        means, covariance = gap.given(model, columns)
+        if noise is not None:
+            sd = np.sqrt(np.diagonal(covariance))
+            factor = np.linalg.cholesky(covariance / sd[:, None] / sd) * sd[:, None]
+            means = means + factor @ noise(*means.shape)
+        found[np.ix_(gap.missing, gap.rows)] = means
+    return found
 
 
 def asked_for(every: Sequence[str], names: str | Iterable[str] | None, given: Collection[str]) -> Positions:

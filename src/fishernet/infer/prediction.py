@@ -20,7 +20,7 @@ from fishernet.data.numbers import require_finite
 from fishernet.infer.completion import predicted
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
-from fishernet.infer.normal import Normal, is_normal, pull
+from fishernet.infer.normal import Normal, completed, is_normal
 from fishernet.infer.queries import Queried
 
 
@@ -226,12 +226,6 @@ def conditional_means(model: Normal, rows: Array, known: Sequence[int], wanted: 
 
     `rows` holds the known ones, (n_rows, len(known)); where one is NaN it is integrated out.
     """
-    K, mean = model.precision, model.mean
-    out = np.empty((len(rows), len(wanted)))
-    for members, gaps in _by_gaps(np.isnan(rows), np.arange(len(rows))):
-        seen = [v for v, gap in zip(known, gaps.tolist(), strict=True) if not gap]
-        hidden = [v for v in range(len(mean)) if v not in set(seen)]
-        off = rows[np.ix_(members, ~gaps)] - mean[seen]
-        at = [hidden.index(v) for v in wanted]
-        out[members] = mean[list(wanted)] - off @ pull(K, hidden, seen)[at].T
-    return out
+    columns = np.full((len(model.mean), len(rows)), np.nan)
+    columns[list(known)] = rows.T
+    return completed(model, columns)[list(wanted)].T

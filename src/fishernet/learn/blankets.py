@@ -324,7 +324,7 @@ def _some_rows(
     named = word(test, "test", [*CONTINUOUS, *DISCRETE])
     purpose = f"the test {named!r}"
     if named in CONTINUOUS:
-        data: Table | None = as_numbers(X, names, purpose=purpose, remedy=STATES)
+        data: Table | None = as_numbers(X, names, purpose=purpose, remedy=STATES, gaps=True)
     else:
         data = counted(X, names, options.pop("bins", None), purpose).rows
     if data is None:

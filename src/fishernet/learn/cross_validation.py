@@ -148,8 +148,6 @@ def cross_validate(
         When the number of folds is out of range.
     SchemaError
         When the data are no table.
-    MissingValueError
-        When a number is missing.
     ZeroProbabilityError
         When nothing is added to the counts and a configuration of parents never occurs in the other folds.
 
@@ -170,8 +168,6 @@ def cross_validate(
     """
     table = as_data(table, "cross_validate, which holds rows out,")
     check_smoothing(smoothing, ess)
-    if any(variable.is_continuous for variable in table.variables):
-        table.require_complete("cross_validate of numbers")
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)

@@ -165,7 +165,7 @@ def parameters(
     conditionals : {"table", "tree", "merged"}
         "table": a row of probabilities for each configuration of the parents. "tree": a decision tree over the parents,
         grown and pruned by a score, whose leaves share rows [1]_. "merged": any configurations may share a row, as
-        `merge_rows` finds them. Both need complete rows (or `available_cases`), and keep the graph.
+        `merge_rows` finds them. Both take the rows that are complete in a family, and keep the graph.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -224,7 +224,8 @@ def parameters(
     hidden = hidden or {}
     check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
-    if make == "table" and (hidden or (_lacks_states(source, dag.names) and not available_cases)):
+    lacks_states = _lacks_states(source, dag.names)
+    if make == "table" and (hidden or (lacks_states and not available_cases and source.rows is not None)):
         if source.rows is None:
             raise SchemaError("hidden variables need the rows; give a Table or a data frame", parameter="hidden")
         return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
@@ -237,7 +238,7 @@ def parameters(
             f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
         )
     kind = KINDS[make](source.total, options)
-    if available_cases:
+    if available_cases or lacks_states:
         source = AvailableCases(source)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     variables = [source.variables[v] for v in where]
@@ -297,11 +298,11 @@ def _linear_gaussian(dag: Dag, scatter: Scatter) -> BayesianNetwork:
 
 
 def _lacks_states(source: Source, names: Sequence[str]) -> bool:
-    """Return whether cells of some categorical columns are missing from a table."""
+    """Return whether cells of some categorical columns are missing from a source."""
     used = [v for v in source.variables if v.name in names]
-    if source.rows is None or not source.has_missing or any(variable.is_continuous for variable in used):
+    if not source.has_missing or any(variable.is_continuous for variable in used):
         return False
-    return source.rows.select([v.name for v in used]).has_missing
+    return source.rows is None or source.rows.select([v.name for v in used]).has_missing
 
 
 def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> BayesianNetwork:

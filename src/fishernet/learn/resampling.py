@@ -281,8 +281,6 @@ def edge_strengths(
     names = tuple(variable.name for variable in source.variables)
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
-    if source.rows is not None and any(variable.is_continuous for variable in source.variables):
-        source.rows.require_complete("edge_strengths of numbers")
     score = usual_score(source) if score is None else score
     way: Any = way_with_missing(source, missing, named_score(score))
     options = reusable(as_dag)
@@ -314,8 +312,8 @@ def edge_strengths(
 def _require_known_cells(sample: Table, table: Table) -> None:
     nothing = np.False_ if sample.weights is None else sample.weights == 0
     for variable, drawn, codes in zip(sample.variables, sample.codes, table.codes, strict=True):
-        if ((drawn == variable.cardinality) | nothing).all():
-            few = several(int((codes != variable.cardinality).sum()), "known cell")
+        if (variable.missing(drawn) | nothing).all():
+            few = several(int((~variable.missing(codes)).sum()), "known cell")
             raise SchemaError(
                 f"column {variable.name!r} has {few}, and a sample of the rows none of them; leave it out (exclude=)"
             )

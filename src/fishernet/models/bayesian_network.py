@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,6 +22,7 @@ from fishernet.graphs.edges import require_kind
 from fishernet.infer.completion import chained_terms, incomplete_log_prob
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
+from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import Predicting
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.full_table import FullTable
@@ -306,7 +308,9 @@ class BayesianNetwork(Predicting, Network):
         -------
         (n_rows, n_parameters) float64
             The free parameters are theta_ijk with k below the last state, ordered by variable i, then group j, then
-            state k; the last state's probability is what the others leave.
+            state k; the last state's probability is what the others leave. Of a continuous variable they are the
+            intercept, the coefficients and the standard deviation; a row that lacks numbers has the derivatives of the
+            density of what is known, which are the means of those of the completed row (Fisher's identity).
 
         Raises
         ------
@@ -320,16 +324,23 @@ class BayesianNetwork(Predicting, Network):
         .. [1] J. Leppä-aho, T. Silander and T. Roos, "Bayesian network Fisher kernel for categorical feature spaces",
            Behaviormetrika 47, 2020, Eq. 8.
         """
-        rows = self.rows(table, complete_for="fisher_scores")
+        rows = self.rows(table, complete_for=None if self.inference == "normal" else "fisher_scores")
         cells = rows.n_rows * self.n_parameters
         if cells > MOST_SCORES:
             raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
         scores = np.zeros((rows.n_rows, self.n_parameters))
-        first = 0
-        for conditional in self.conditionals:
-            last = first + conditional.n_parameters
-            conditional.scores(rows, scores[:, first:last])
-            first = last
+        gaps = [gap for gap in gaps_of(rows.numbers) if len(gap.missing)] if rows.has_missing else []
+        if gaps:
+            numbers: Any = self
+            rows = Table.adopt(rows.variables, list(completed(numbers, rows.numbers)), n_rows=rows.n_rows)
+        ends = np.cumsum([0, *(conditional.n_parameters for conditional in self.conditionals)]).tolist()
+        for conditional, at in zip(self.conditionals, itertools.starmap(slice, itertools.pairwise(ends)), strict=True):
+            conditional.scores(rows, scores[:, at])
+        for gap in gaps:
+            spread = np.zeros((len(self.names), len(self.names)))
+            spread[np.ix_(gap.missing, gap.missing)] = covariance_given(self.precision, gap.missing)
+            regressions: Sequence[Any] = self.conditionals
+            scores[gap.rows] += np.concatenate([one.scores_of_spread(spread) for one in regressions])
         return scores
 
     def fisher_information(self) -> list[npt.NDArray[np.float64]]:

@@ -25,7 +25,7 @@ from fishernet.data.frames.answering import columns_in_kind, in_kind, library_of
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
-from fishernet.infer.normal import covariance_given
+from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
 from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional
@@ -348,7 +348,8 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         -------
         (n, n_parameters) float64
             In this order: the d means; the d diagonal entries of the precision; its edges, in the order of
-            ``graph.edges``, each as one parameter that stands in both places.
+            ``graph.edges``, each as one parameter that stands in both places. Of a row that lacks numbers, of the
+            density of what is known.
 
         Raises
         ------
@@ -358,7 +359,8 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
             When they would not fit.
         """
         kinds = _checked_kinds(parameters)
-        off = as_rows(X, self.names, "a Gaussian network") - self.mean
+        columns = np.ascontiguousarray(numbers_with_gaps(held(X), self.variables, self.names).T)
+        off = completed(self, columns).T - self.mean
         d, edges = len(self.names), self._entries
         cells = len(off) * self.n_parameters
         if cells > MOST_SCORES:
@@ -368,8 +370,14 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
             parts.append(off @ self.precision)
         if "precision" in kinds:
             free = edges.taken(self.covariance)
-            parts.append(0.5 * (free[:d] - off**2))
-            parts.append(free[d:] - off[:, edges.rows] * off[:, edges.columns])
+            second = np.concatenate([off**2, off[:, edges.rows] * off[:, edges.columns]], axis=1)
+            for gap in gaps_of(columns):
+                if not len(gap.missing):
+                    continue
+                spread = np.zeros((d, d))
+                spread[np.ix_(gap.missing, gap.missing)] = covariance_given(self.precision, gap.missing)
+                second[gap.rows] += edges.taken(spread)
+            parts.append(np.where(np.arange(len(free)) < d, 0.5, 1.0) * (free - second))
         return np.concatenate(parts, axis=1)
 
     def fisher_information(self, *, parameters: Sequence[str] | None = None) -> Numbers:
@@ -480,11 +488,9 @@ def marginal_log_prob(mean: Numbers, covariance: Numbers, columns: Numbers) -> N
 
     `columns` is (d, n), NaN where a number is missing. Rows with the same missing numbers are computed together.
     """
-    absent = np.isnan(columns)
-    patterns, which = np.unique(absent, axis=1, return_inverse=True)
     log_prob = np.zeros(columns.shape[1])
-    for number, lacking in enumerate(patterns.T):
-        known, rows = np.flatnonzero(~lacking), np.flatnonzero(which.ravel() == number)
+    for gap in gaps_of(columns):
+        known, rows = gap.known, gap.rows
         factor = np.linalg.cholesky(covariance[np.ix_(known, known)])
         off = columns[np.ix_(known, rows)] - mean[known, None]
         z = np.linalg.solve(factor, off) if len(known) else off

@@ -29,7 +29,7 @@ from fishernet.data.pooling import pooled
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
-from fishernet.kernels import FisherKernel, HiddenVariableKernel
+from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
 from fishernet.scores import local_score
 from fishernet.select import greedy_mmd
@@ -358,8 +358,8 @@ def _standing(material: Material) -> Standing:
     sample = material.sample(ROWS_SELECTED)
     _refuse_empty(sample, 1, "a choice of rows")
     k = min(STANDING_ROWS, sample.n_rows)
-    kernel: Any = HiddenVariableKernel if sample.has_missing else FisherKernel
-    chosen = greedy_mmd(kernel(material.model, seed=material.seed), sample, k, n_starts=10, seed=material.seed)
+    kernel = row_kernel(material.model, sample, seed=material.seed)
+    chosen = greedy_mmd(kernel, sample, k, n_starts=10, seed=material.seed)
     shares = np.asarray(chosen.stands_for(), dtype=np.float64)
     order = np.argsort(-shares, kind="stable")
     indices = chosen.indices[order]
@@ -428,8 +428,7 @@ def _change(material: Material, other: Table) -> Change:
         raise SchemaError(f"tables are compared under a Bayesian network, not {a(given.kind)}")
     else:
         second = second.conform(given.variables)
-    incomplete = first.has_missing or second.has_missing
-    kernel: Any = None if given is None else (HiddenVariableKernel if incomplete else FisherKernel)(given, seed=0)
+    kernel = None if given is None else row_kernel(given, first, second, seed=0)
     how: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": material.seed}
     test = two_sample_test(first, second, kernel, **how)
     change = explain_change(first, second, given, **how)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data import Statistic, Table
-from fishernet.data.matching import as_data
+from fishernet.data import Source, Statistic, as_source
+from fishernet.data.statistics.statistic import occurring
 from fishernet.data.variable import require_categorical
 from fishernet.scores.base import Families, Score
 
@@ -55,31 +55,50 @@ class NodeAverage(Score):
         """Raise, as `joint` does."""
         raise _no_terms_of_sets()
 
-    def source(self, data: Any) -> Table:
-        """Return the rows, which may lack cells."""
-        table = as_data(data, "the node-average likelihood")
-        require_categorical(table.variables, "the node-average likelihood")
-        return table
+    def source(self, data: Any) -> Source:
+        """Return the rows or statistics, where cells may be missing."""
+        source = as_source(data)
+        require_categorical(source.variables, "the node-average likelihood")
+        return source
 
     def terms(self, source: Any) -> NodeAverageTerms:
-        """Return what scores families of a table's rows."""
+        """Return what scores families of a source."""
         return NodeAverageTerms(source, self.caution)
 
 
 class NodeAverageTerms:
-    """The scores of families of one table, in the core."""
+    """The scores of families of one source; of rows they are computed in the core."""
 
-    def __init__(self, table: Table, caution: float = 1.0) -> None:
-        self._table = table
-        cells = max(1, table.n_rows * len(table.variables))
-        missing = sum(table.missing_counts().values()) / cells
-        self.price = price(float(table.total), caution * missing)
+    def __init__(self, source: Source, caution: float = 1.0) -> None:
+        self._source = source
+        total, n_variables = float(source.total), len(source.variables)
+        missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in range(n_variables)]))
+        self.price = price(total, caution * missing / max(1.0, total * n_variables))
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
+        rows = self._source.rows
+        if rows is None:
+            sets = [tuple(sorted((child, *parents))) for child, parents in families]
+            found = self._source.statistics(sets)
+            return np.array([self._of(one, child) for one, (child, _) in zip(found, families, strict=True)])
         flat = (families.children, families.offsets, families.parents)
-        unit = self._table.weights_in_units[1]
-        return _core.node_average_scores(self._table.native, float(self._table.total), self.price, unit, *flat)
+        return _core.node_average_scores(rows.native, float(rows.total), self.price, rows.weights_in_units[1], *flat)
+
+    def _of(self, statistic: Statistic, child: int) -> float:
+        """Return the score of a family of which only counts are known."""
+        states, counts = occurring(statistic)
+        at = statistic.variables.index(child)
+        sizes = [self._source.variables[v].cardinality for v in statistic.variables]
+        free = math.prod(sizes) // sizes[at] * (sizes[at] - 1)
+        n = float(counts.sum())
+        if n == 0:
+            return -self.price * free
+        of_state = np.bincount(states[:, at], counts, sizes[at])[states[:, at]]
+        _, group = np.unique(np.delete(states, at, axis=1), axis=0, return_inverse=True)
+        of_group = np.bincount(group.ravel(), counts)[group.ravel()]
+        gain = float(counts @ np.log(n * counts / (of_group * of_state)))
+        return float(self._source.total) / n * gain - self.price * free
 
     def subsets(self, most: int) -> npt.NDArray[np.float64]:
         """Raise: sets have no terms."""

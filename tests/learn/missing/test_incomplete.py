@@ -319,10 +319,13 @@ def test_node_average_scores_are_sums_over_complete_rows(
     codes = np.stack([c.astype(int) for c in table.codes])
     sizes = np.array([v.cardinality for v in net.variables])
     total = w.sum()
-    share = (codes == sizes[:, None]).mean()
+    share = ((codes == sizes[:, None]) * w).sum() / (total * len(codes))
     price = (np.log(total) + caution * share * total**0.6) / 2
     scorer = LocalScores(table, NodeAverage(caution))
+    blocks = LocalScores(fn.data.Blocks([table[:9], table[9:]]), NodeAverage(caution))
+    of_blocks = blocks(family_positions(table, net.dag))
     for child, got in enumerate(scorer(family_positions(table, net.dag))):
+        assert of_blocks[child] == pytest.approx(got, rel=1e-9, abs=1e-8)
         family = [*net.dag.parents[child], child]
         complete = (codes[family] < sizes[family, None]).all(axis=0)
         counts = np.zeros(sizes[family])

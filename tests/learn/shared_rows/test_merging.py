@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.learn.shared_rows.trees import leaf_shares
 from fishernet.models import FullTable, MergedTable, TreeConditional
 from fishernet.scores import named_score
@@ -219,18 +219,17 @@ def test_a_whole_network_is_learned_with_either() -> None:
 
 
 @pytest.mark.parametrize("kind", ["merged", "tree"])
-def test_incomplete_rows_are_refused_or_left_out(kind: Any) -> None:
+def test_a_conditional_is_of_the_rows_that_are_complete_in_its_family(kind: Any) -> None:
     table = random_table(3, 300, [2, 3, 2], missing=0.1)
     dag = everything_before(table.names)
-    with pytest.raises(MissingValueError, match="missing"):
-        fn.learn.parameters(dag, table, conditionals=kind)
-    net = fn.learn.parameters(dag, table, conditionals=kind, available_cases=True)
+    net = fn.learn.parameters(dag, table, conditionals=kind)
+    assert net == fn.learn.parameters(dag, table, conditionals=kind, available_cases=True)
     assert net.n_rows == 300
     with pytest.raises(FishernetError, match="hidden"):
         fn.learn.parameters(fn.Dag((*table.names, "h"), [()] * 4), table, conditionals=kind, hidden={"h": 2})
     if kind == "merged":
-        with pytest.raises(MissingValueError, match="missing"):
-            fn.learn.merge_rows(net, table)
+        full = fn.learn.parameters(dag, table, available_cases=True)
+        assert fn.learn.merge_rows(full, table) == net
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,11 @@ class Blocks(Source):
         return sum(facts.n_rows for facts in self._facts)
 
     @property
+    def has_missing(self) -> bool:
+        """Whether cells are missing."""
+        return any(facts.has_missing for facts in self._facts)
+
+    @property
     def n_parts(self) -> int:
         """The number of parts."""
         return len(self._held)
@@ -224,12 +229,13 @@ class Blocks(Source):
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is to be known of a part: its rows, their weight, whether it has fractions, and the bytes of its columns."""
+    """What is to be known of a part: rows, weight, whether it has fractions, bytes, and whether cells are missing."""
 
     n_rows: int
     weight: float
     fractions: bool
     n_bytes: int
+    has_missing: bool
 
 
 def _summary_of(table: Table) -> Summary:
@@ -243,7 +249,7 @@ def _digest_of(table: Table) -> int:
 def facts_of(table: Table) -> _Facts:
     """Return what is to be known of a part."""
     n_bytes = sum(column.nbytes for column in table.codes)
-    return _Facts(table.n_rows, table.total, table.has_fractions, n_bytes)
+    return _Facts(table.n_rows, table.total, table.has_fractions, n_bytes, table.has_missing)
 
 
 def common_unit(facts: Sequence[_Facts]) -> float:

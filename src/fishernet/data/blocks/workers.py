@@ -290,7 +290,7 @@ def _paths(task: Any, depth: int) -> Iterator[str]:
     elif isinstance(task, list | tuple):
         inner.extend(task)
     else:
-        inner.extend(getattr(task, name, None) for name in ("path", "args", "kwargs"))
+        inner.extend(getattr(task, name, None) for name in ("path", "func", "args", "kwargs"))
     if depth:
         for one in inner:
             yield from _paths(one, depth - 1)

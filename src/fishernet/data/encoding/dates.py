@@ -61,8 +61,10 @@ def as_dates(numbers: npt.NDArray[np.float64], unit: str) -> npt.NDArray[Any]:
     return dates
 
 
-def in_arrow(numbers: npt.NDArray[np.float64], unit: str) -> pa.Array:
-    """Return numbers as an Arrow array of dates or times; NaN is null."""
+def in_arrow(numbers: npt.NDArray[np.float64], unit: str | None) -> pa.Array:
+    """Return numbers as an Arrow array, with a unit of dates or times; NaN is null."""
+    if unit is None:
+        return pa.array(numbers, from_pandas=True)
     return pa.array(as_dates(numbers, unit), type=STORED[unit], from_pandas=True)
 
 

@@ -81,7 +81,7 @@ def arrow_labels(variable: Column, column: Values) -> pa.Array:
     """Return a column of codes or numbers as an Arrow array of labels, numbers or dates; missing cells are null."""
     if not variable.is_continuous:
         return dictionary_array(variable, column).dictionary_decode()
-    return pa.array(column, from_pandas=True) if variable.unit is None else in_arrow(column, variable.unit)
+    return in_arrow(column, variable.unit)
 
 
 def cells_frame(variables: Sequence[Variable], **values: npt.NDArray[np.float64]) -> pa.Table:

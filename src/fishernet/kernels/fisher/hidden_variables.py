@@ -34,6 +34,16 @@ from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.models import BayesianNetwork
 
 
+def row_kernel(model: Any, *tables: Table, seed: Seed = None) -> FisherKernel | HiddenVariableKernel:
+    """Return the Fisher kernel of a network for rows; where these lack cells, averaged over what they may be.
+
+    Of numbers the Fisher kernel does that itself: its scores are those of what is known of a row.
+    """
+    if model.inference == "normal" or not any(table.has_missing for table in tables):
+        return FisherKernel(model, seed=seed)
+    return HiddenVariableKernel(model, seed=seed)
+
+
 class HiddenVariableKernel(FeatureMade):
     """The Fisher kernel of a Bayesian network, averaged over what is not known of each row.
 

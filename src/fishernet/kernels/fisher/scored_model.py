@@ -58,7 +58,8 @@ class ScoredModel:
         self.sample: Callable[..., Rows] = exact.sample
 
     def rows(self, X: Any) -> Rows:
-        """Return data as rows of the model: of a network a table of its variables, in which no cell is missing."""
+        """Return data as rows of the model: of a network a table of its variables, in which no state is missing."""
         if not self.model.variables:
             return plain_rows(X)
-        return rows_of(self.model.variables, X, complete_for="a Fisher kernel")
+        complete_for = None if self.model.inference == "normal" else "a Fisher kernel"
+        return rows_of(self.model.variables, X, complete_for=complete_for)

@@ -25,6 +25,7 @@ from fishernet.base.names import are
 from fishernet.base.progress import Watch
 from fishernet.data import Scatter, Table
 from fishernet.data.matching import is_frame, is_table
+from fishernet.infer.normal import Gap, gaps_of
 from fishernet.learn.em import Effort, EmResult, fit
 
 LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
@@ -60,15 +61,6 @@ def gaussian_em(
 
 
 @dataclass(frozen=True)
-class _Pattern:
-    """The rows that lack the same numbers."""
-
-    rows: npt.NDArray[np.int64]
-    known: npt.NDArray[np.int64]
-    lacking: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
 class GaussianSteps(Generic[Model]):
     """The two steps for numbers; the counts of the E step are a scatter."""
 
@@ -77,7 +69,7 @@ class GaussianSteps(Generic[Model]):
     """(d, n)."""
     weights: Numbers
     """(n,)."""
-    patterns: tuple[_Pattern, ...]
+    gaps: tuple[Gap, ...]
     refit: Callable[[Scatter], Model]
     size: int
     """Known cells."""
@@ -90,16 +82,9 @@ class GaussianSteps(Generic[Model]):
             raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
         weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
         absent = np.isnan(columns)
-        counting = weights > 0
-        if empty := [name for name, of in zip(rows.names, absent, strict=True) if of[counting].all()]:
+        if empty := [name for name, of in zip(rows.names, absent, strict=True) if of[weights > 0].all()]:
             raise SchemaError(f"{are(empty, 'column')} without any known cell; leave out what tells nothing (exclude=)")
-        kinds, which = np.unique(absent, axis=1, return_inverse=True)
-        which = which.ravel()
-        patterns = tuple(
-            _Pattern(np.flatnonzero((which == number) & counting), np.flatnonzero(~kind), np.flatnonzero(kind))
-            for number, kind in enumerate(kinds.T)
-        )
-        return cls(rows.names, columns, weights, patterns, refit, int((~absent).sum()))
+        return cls(rows.names, columns, weights, tuple(gaps_of(columns)), refit, int((~absent).sum()))
 
     def of_known_cells(self) -> Scatter:
         """Return a scatter with the means and variances of the known cells of each column, and no covariances."""
@@ -114,10 +99,10 @@ class GaussianSteps(Generic[Model]):
         """Return the log-likelihood of what is known, and the expected scatter of all rows."""
         mean, covariance = np.asarray(model.mean), np.asarray(model.covariance)
         filled, spread, log_prob = self.columns.copy(), np.zeros_like(covariance), 0.0
-        for pattern in self.patterns:
-            k, h = pattern.known, pattern.lacking
-            weights = self.weights[pattern.rows]
-            off = self.columns[np.ix_(k, pattern.rows)] - mean[k, None]
+        for gap in self.gaps:
+            k, h = gap.known, gap.missing
+            weights = self.weights[gap.rows]
+            off = self.columns[np.ix_(k, gap.rows)] - mean[k, None]
             sd = np.sqrt(np.diagonal(covariance)[k])
             factor = np.linalg.cholesky(covariance[np.ix_(k, k)] / sd[:, None] / sd)
             z = np.linalg.solve(factor, off / sd[:, None])
@@ -125,7 +110,7 @@ class GaussianSteps(Generic[Model]):
             constant = log_det + 0.5 * len(k) * math.log(2 * math.pi)
             log_prob -= float(weights @ (0.5 * (z**2).sum(axis=0) + constant))
             pull = np.linalg.solve(factor, covariance[np.ix_(k, h)] / sd[:, None])
-            filled[np.ix_(h, pattern.rows)] = mean[h, None] + pull.T @ z
+            filled[np.ix_(h, gap.rows)] = mean[h, None] + pull.T @ z
             spread[np.ix_(h, h)] += weights.sum() * (covariance[np.ix_(h, h)] - pull.T @ pull)
         return log_prob, self._scatter(filled, spread)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.vocabulary import word
 from fishernet.data import Source
 from fishernet.scores import Score
@@ -16,14 +16,18 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     """Return how a source's missing cells are dealt with; None where there are none.
 
     Without a wish it is "em" for up to 200,000 cells, and for scores other than BIC, and "node-average" otherwise. That
-    has a score of its own, where one is maximized.
+    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in (None, Bic()):
         raise FishernetError(
             "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
         )
-    if source.rows is None or not source.has_missing or any(variable.is_continuous for variable in source.variables):
+    if not source.has_missing or any(variable.is_continuous for variable in source.variables):
         return None
+    if source.rows is None:
+        if way == "em" or score not in (None, Bic()):
+            raise SchemaError("EM needs the rows; statistics alone go with missing='node-average'", parameter="missing")
+        return "node-average"
     few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
     return way or ("em" if few or score not in (None, Bic()) else "node-average")

@@ -12,6 +12,7 @@ from fishernet.data import Source
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import require_categorical
 from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score, named_score
@@ -100,7 +101,8 @@ def merge_rows(
 def _matched(net: BayesianNetwork, data: Any) -> Source:
     """Return data as a source of a network's variables; SchemaError where states are others."""
     if not is_statistics(data):
-        return net.rows(data)
+        rows = net.rows(data)
+        return AvailableCases(rows) if rows.has_missing else rows
     source: Source = data
     by_name = {variable.name: variable for variable in source.variables}
     other = [v.name for v in net.variables if v.name in by_name and by_name[v.name] != v]

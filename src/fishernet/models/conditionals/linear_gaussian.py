@@ -139,6 +139,16 @@ class LinearGaussian(Conditional):
         scores[:, -1] = ((rest / self.sd) ** 2 - 1) / self.sd
         return scores
 
+    def scores_of_spread(self, covariance: Numbers) -> Numbers:
+        """Return what the mean scores of uncertain rows have beyond the scores of their mean, (n_parameters,).
+
+        `covariance` is that of all variables in such a row, (d, d).
+        """
+        family = [*self.parents, self.child]
+        of = covariance[np.ix_(family, family)]
+        rest = np.array([*-self.coefficients, 1.0])  # the residual as a sum of the family
+        return np.array([0.0, *(rest @ of)[:-1] / self.sd**2, rest @ of @ rest / self.sd**3])
+
     def information(self, of_parents: tuple[Numbers, Numbers]) -> Numbers:
         """Return the mean product of (1, parents) with itself over sd^2, and 2 / sd^2, (n_parameters, n_parameters).
 
