@@ -235,8 +235,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("impute MODEL TABLE --how draw --seed -1", "seed must not be negative"),
     ("impute MODEL ODD", "'perhaps'"),
     ("impute COIN2 HOLE", "what is known of row 0 has probability 0 under the network; fit it with smoothing above 0"),
-    ("impute DN TABLE", "this is a dependency network; impute needs a Bayesian network of states"),
-    ("impute NET NUMBERS", "this is a Gaussian Markov network; impute needs a Bayesian network of states"),
+    ("impute DN TABLE", "this is a dependency network; impute needs a Bayesian network"),
     *((f"impute {model} TABLE", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
     # query
     ("query ASIA nope", "no variable 'nope'; there are 'asia', 'tub'"),
@@ -303,7 +302,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
-    ("select NET NUMBER-GAP -k 2", "a Gaussian network needs a table without missing cells"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
     (

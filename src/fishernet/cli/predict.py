@@ -178,7 +178,8 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     truth = _true_numbers(file, network.variables[at])
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
     error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
-    facts = {"predicted": predicted, "sd": sd, "root_mean_square_error": error}
+    same = len(sd) > 0 and bool((sd == sd[0]).all())  # of rows that lack the same cells, most often none
+    facts = {"predicted": predicted, "sd": float(sd[0]) if same else sd, "root_mean_square_error": error}
     remark = "" if error is None else f"root mean square error {error:.6g}, on {several(int(known.sum()), 'row')}"
     return Prediction(facts, {"predicted": pa.array(predicted), "sd": pa.array(sd)}, remark)
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
@@ -99,7 +100,7 @@ def cells_of(
         unchecked would read memory that is not the column's.
     """
     try:
-        column.validate(full=True)
+        _validate(column)
     except pa.ArrowInvalid as error:
         raise Damaged(f"column {name!r} is damaged: {str(error).partition(chr(10))[0]}") from None
     is_dictionary = pa.types.is_dictionary(column.type)
@@ -116,6 +117,19 @@ def cells_of(
     cells = dictionary_cells(name, _with_known_labels(name, column), declared=is_declared, text=text)
     absent = _absent(cells.labels, frozenset() if is_declared else na_values)
     return cells.without(absent) if absent.any() else cells
+
+
+def _validate(column: pa.ChunkedArray) -> None:
+    """Raise ArrowInvalid where a column contradicts itself; of many indices of few labels faster than Arrow does."""
+    if not pa.types.is_dictionary(column.type):
+        column.validate(full=True)
+        return
+    column.validate()
+    for chunk in column.chunks:
+        chunk.dictionary.validate(full=True)
+        low, high = pc.min_max(chunk.indices).as_py().values()
+        if low is not None and not 0 <= low <= high < len(chunk.dictionary):
+            raise pa.ArrowInvalid(f"an index of {low if low < 0 else high} into {len(chunk.dictionary)} labels")
 
 
 def _with_known_labels(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -254,12 +254,9 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         SchemaError
             When a column is absent, or a value is infinite.
         """
-        data = held(X)
-        try:
-            rows = as_rows(data, self.names, "a Gaussian network")
-        except MissingValueError:
-            gaps = numbers_with_gaps(data, self.variables, self.names)
-            return marginal_log_prob(self.mean, self.covariance, np.ascontiguousarray(gaps.T))
+        rows = self._with_gaps(X)
+        if np.isnan(rows).any():
+            return marginal_log_prob(self.mean, self.covariance, np.ascontiguousarray(rows.T))
         z = (rows - self.mean) @ self._factor
         log_det = float(np.log(np.diagonal(self._factor)).sum())
         return np.asarray(log_det - 0.5 * len(self.names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
@@ -359,7 +356,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
             When they would not fit.
         """
         kinds = _checked_kinds(parameters)
-        columns = np.ascontiguousarray(numbers_with_gaps(held(X), self.variables, self.names).T)
+        columns = np.ascontiguousarray(self._with_gaps(X).T)
         off = completed(self, columns).T - self.mean
         d, edges = len(self.names), self._entries
         cells = len(off) * self.n_parameters
@@ -415,6 +412,14 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(self.graph.n_edges, 'edge')}"
         return f"GaussianMarkovNetwork({size})"
+
+    def _with_gaps(self, X: Any) -> Numbers:
+        """Return rows of the network's variables, (n, d), where NaN is missing."""
+        data = held(X)
+        try:
+            return as_rows(data, self.names, "a Gaussian network")
+        except MissingValueError:
+            return numbers_with_gaps(data, self.variables, self.names)
 
     @cached_property
     def _entries(self) -> Entries:

@@ -379,6 +379,8 @@ def joined(blocks: Iterable[npt.NDArray[Scalar]], n_rows: int, dtype: np.dtype[A
     found = np.empty(n_rows, dtype=dtype)
     begin = 0
     for block in blocks:
+        if len(block) == n_rows and block.dtype == dtype and block.flags.owndata:  # and nobody else has it
+            return block
         found[begin : begin + len(block)] = block
         begin += len(block)
     return found
