@@ -78,8 +78,9 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
 
 
 def states(table: Table, row: int) -> dict[str, Any]:
-    """Return the labels of one row, by variable; None for a missing cell."""
-    return {name: table[[row]][name].tolist()[0] for name in table.names}
+    """Return the labels or numbers of one row, by variable; None for a missing cell."""
+    cells = {name: table[[row]][name].tolist()[0] for name in table.names}
+    return {name: cell if cell == cell else None for name, cell in cells.items()}  # NaN is not itself
 
 
 def _found(found: Similar, frame: pa.Table) -> Iterator[Facts]:
