@@ -63,8 +63,6 @@ def test_nothing_is_cut_off_on_a_figure_of_its_own() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SchemaError, match="there is one only"):
         fn.plot.clusters(fn.learn.clusters(TABLE, 1))
-    with pytest.raises(SchemaError, match="must be Clusters"):
-        fn.plot.clusters(TABLE)  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="most must be an integer"):
         fn.plot.clusters(FOUND, most=0)
     with pytest.raises(FishernetError, match="font_size"):

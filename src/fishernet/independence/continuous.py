@@ -38,21 +38,13 @@ def labels_of(name: str, space: Columns) -> list[str]:
 
 
 class TestWise:
-    """Columns of numbers, (d, n): a test takes the rows that are complete in the columns that it asks for.
-
-    Raises
-    ------
-    SchemaError
-        When a column is constant.
-    """
+    """Columns of numbers, (d, n): a test takes the rows that are complete in the columns that it asks for."""
 
     __test__ = False  # whatever pytest makes of the name
 
-    def __init__(self, names: Sequence[str], columns: Columns) -> None:
+    def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self.is_complete = not np.isnan(columns).any()
-        for name, column in zip(names, columns, strict=True):
-            require_varying([name], known(column)[None, :])
 
     def of(self, chosen: Sequence[int]) -> Columns | None:
         """Return some columns over the rows that are complete in them; None where one of them does not vary there."""
@@ -61,6 +53,12 @@ class TestWise:
             return found
         found = np.ascontiguousarray(found[:, ~np.isnan(found).any(axis=0)])
         return found if found.size and (found != found[:, :1]).any(axis=1).all() else None
+
+
+def require_known_varying(names: Sequence[str], columns: Columns) -> None:
+    """Raise SchemaError, naming it, when the known numbers of a column are all the same."""
+    for name, column in zip(names, columns, strict=True):
+        require_varying([name], known(column)[None, :])
 
 
 def known(column: Columns) -> Columns:

@@ -14,7 +14,7 @@ from fishernet.base.names import listed, several
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns
 from fishernet.independence.contingency import IndependenceTest, TestResult
-from fishernet.independence.continuous import STATES, TestWise, read_spaces, standardized
+from fishernet.independence.continuous import STATES, TestWise, read_spaces, require_known_varying, standardized
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
 
@@ -88,7 +88,8 @@ class FisherZ(IndependenceTest):
         if not data.n_rows:
             raise SchemaError("there are no rows")
         self.names = data.names
-        self._rows = TestWise(data.names, data.numbers)
+        require_known_varying(data.names, data.numbers)
+        self._rows = TestWise(data.numbers)
         self._n_rows = data.n_rows
         self._correlations = correlations(data.numbers) if self._rows.is_complete else None
 

@@ -32,6 +32,7 @@ from fishernet.independence.continuous import (
     labels_of,
     read_spaces,
     require_continuous,
+    require_known_varying,
     standardized,
     warn_of_ties,
 )
@@ -345,6 +346,7 @@ class KnnTest(IndependenceTest):
         if data.weights is not None:
             raise SchemaError("nearest neighbours count every row once; leave the weights out")
         check_k(k, data.n_rows)
+        require_known_varying(data.names, data.numbers)
         require_continuous(data.names, data.numbers)
         warn_of_ties(data.names, data.numbers)
         if not isinstance(permutations, int | np.integer):
@@ -352,7 +354,7 @@ class KnnTest(IndependenceTest):
             raise FishernetError(message, parameter="permutations")
         self.names = data.names
         scaled = check.flag(standardize, "standardize")
-        self._rows = TestWise(data.names, standardized(data.numbers) if scaled else data.numbers)
+        self._rows = TestWise(standardized(data.numbers) if scaled else data.numbers)
         self._plan = Plan(k, int(permutations), **as_knn_test)
         self.seed = fixed_seed(seed)
         self._reporter = Reporter(progress, PERMUTING)

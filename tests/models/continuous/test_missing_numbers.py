@@ -58,15 +58,14 @@ def test_scores_are_derivatives_of_the_density_of_what_is_known(made: Callable[[
     np.testing.assert_allclose(scores[0], 0, atol=1e-12)  # of a row of which nothing is known
 
 
-def test_the_kernel_is_the_mean_kernel_of_completed_rows() -> None:
-    rows = gappy(6, 0.3)
+def test_features_are_the_means_of_those_of_completed_rows() -> None:
+    rows, n = gappy(6, 0.3), 20_000
     kernel = fn.kernels.FisherKernel(NET)
-    drawn = [
-        kernel(fn.infer.impute(NET, rows, how="draw", seed=s), fn.infer.impute(NET, rows, how="draw", seed=s + 10**6))
-        for s in range(4000)
-    ]
-    spread = np.std(drawn, axis=0) / np.sqrt(len(drawn))
-    assert (np.abs(kernel(rows) - np.mean(drawn, axis=0)) < 5 * spread + 1e-9).all()
+    completed = fn.infer.impute(NET, np.repeat(rows, n, axis=0), how="draw", seed=1)
+    drawn = np.asarray(kernel.features(completed)).reshape(len(rows), n, -1)
+    spread = drawn.std(axis=1) / np.sqrt(n)
+    assert (np.abs(kernel.features(rows) - drawn.mean(axis=1)) < 5 * spread + 1e-9).all()
+    np.testing.assert_allclose(kernel(rows), kernel.features(rows) @ kernel.features(rows).T, rtol=1e-12, atol=1e-12)
 
 
 def test_what_is_filled_in_is_what_is_expected() -> None:
