@@ -229,7 +229,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("predict GRAPH TABLE --target a", "this is an undirected graph"),
     ("predict MIXTURE TABLE --target a", "this is a mixture of normal distributions"),
     ("predict NET NUMBERS --target d", "'d'"),
-    ("predict NET1 NUMBERS --target a", "'a' is the only variable of the model"),
     # impute
     ("impute MODEL TABLE --seed 1", "--seed is for --how draw"),
     ("impute MODEL TABLE --how draw --seed -1", "seed must not be negative"),

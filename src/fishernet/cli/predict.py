@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
@@ -165,8 +165,6 @@ def read_truth(file: Originals, target: Variable, missing: str, unknown: Unknown
 def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
-    if len(network.names) == 1:
-        raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
     at = network.names.index(target)
     others = file.rows(schema=[v for v in network.variables if v.name != target]).table
     columns = np.insert(others.numbers, at, np.nan, axis=0)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, several
@@ -30,6 +29,7 @@ from fishernet.infer.completion import completion, require_possible
 from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
 from fishernet.learn.em import Effort, EmResult, fit, warn_of_stop
 from fishernet.learn.missing.hidden_states import Numbers, chosen_states
+from fishernet.learn.missing.mixtures import Mixture
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import check_cells
 
@@ -154,26 +154,17 @@ class NetworkSteps:
     def __init__(self, rows: Table, priors: Sequence[float], max_table: int = MAX_TABLE) -> None:
         self._rows, self._priors, self._max_table = rows, priors, max_table
         self._weights = row_weights(rows)
-        self._made: tuple[_core.Completion, list[Cells]] | None = None  # at the first model, whose graph is that of all
+        self._completed: Mixture | _Completed | None = None  # made at the first model, whose graph is that of all
         missing = sum(rows.missing_counts().values())
         self.size = rows.n_rows * len(rows.variables) - missing
 
     def expected(self, model: BayesianNetwork) -> tuple[float, list[Cells]]:
         """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""
-        plan, of_complete = self._plan(model)
-        lacking, log_prob = plan.expected(self._weights)
-        require_possible(log_prob)
-        counts = [known + more for known, more in zip(of_complete, lacking, strict=True)]
+        if self._completed is None:
+            mixture = Mixture.of(model, self._rows, self._weights)
+            self._completed = mixture or _Completed(model, self._rows, self._weights, self._max_table)
+        log_prob, counts = self._completed.expected(model)
         return float(log_prob.sum() if self._weights is None else log_prob @ self._weights), counts
-
-    def _plan(self, model: BayesianNetwork) -> tuple[_core.Completion, list[Cells]]:
-        """Return the plan of the graph with the model's numbers, and the counts of families that rows know whole."""
-        if self._made is None:
-            plan = completion(model, self._rows, limit=self._max_table)
-            self._made = plan, plan.known_counts(self._weights)
-        else:
-            self._made[0].take(model.factors)
-        return self._made
 
     def maximized(self, model: BayesianNetwork, counts: list[Cells]) -> BayesianNetwork:
         """Return the network that maximizes the expected log-likelihood; rows without any mass stay as they were."""
@@ -192,6 +183,22 @@ class NetworkSteps:
                 for conditional, prior in zip(model.conditionals, self._priors, strict=True)
                 if prior
             )
+
+
+class _Completed:
+    """Rows of a network, completed by its distribution given what is known of them."""
+
+    def __init__(self, model: BayesianNetwork, rows: Table, weights: Cells | None, max_table: int) -> None:
+        self._plan = completion(model, rows, limit=max_table)
+        self._weights = weights
+        self._known = self._plan.known_counts(weights)  # of families that rows know whole
+
+    def expected(self, model: BayesianNetwork) -> tuple[Cells, list[Cells]]:
+        """Return the log-probability of what is known of each row, and the expected counts, a flat table a variable."""
+        self._plan.take(model.factors)
+        lacking, log_prob = self._plan.expected(self._weights)
+        require_possible(log_prob)
+        return log_prob, [known + more for known, more in zip(self._known, lacking, strict=True)]
 
 
 def with_tables(model: BayesianNetwork, tables: Sequence[Cells]) -> BayesianNetwork:
