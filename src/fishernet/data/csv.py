@@ -20,13 +20,14 @@ import itertools
 import mmap
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError, warn
@@ -278,7 +279,6 @@ def _is_open(text: str, delimiter: str) -> bool:
 
 TEXT = pa.dictionary(pa.int32(), pa.utf8())
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
-STREAM_BLOCK = 1 << 24  # bytes; a row of a file that is read in batches must fit into one
 BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
 
 
@@ -421,7 +421,7 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
         if table.column(last).num_chunks <= 1 or not _any_label_holds(columns, "\r"):
             _refuse_open_quote(layout, table.column(last))
             return columns
-    raise FileFormatError(layout.file.path, "holds carriage returns in cells and is too large to be one block")
+    raise layout.too_large_for_returns()
 
 
 def _any_label_holds(columns: Columns, characters: str) -> bool:
@@ -524,15 +524,33 @@ class Layout:
             raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
 
     def batches(self, names: list[str], *, line_ends: bool) -> Iterator[pa.Table]:
-        """Yield the named columns, some rows at a time; an error says where the file is broken."""
+        """Yield the named columns, some rows at a time; an error says where the file is broken.
+
+        As `read`, it tries larger blocks where one is too small, or may have cut a carriage return from its line feed.
+        """
+        done = 0  # rows
         try:
-            with (
-                self.file.input_stream() as stream,
-                pa_csv.open_csv(stream, **self._options(names, line_ends, STREAM_BLOCK)) as reader,
-            ):
-                yield reader.schema.empty_table()  # a header without rows has no batch
-                for batch in reader:
-                    yield pa.Table.from_batches([batch])
+            for block in BLOCKS:
+                found = self._stream(names, line_ends, block)
+                try:
+                    before, returns = 0, False
+                    for table in found:
+                        returns = returns or (line_ends and _holds_carriage_return(table))
+                        if returns and block != BLOCKS[-1]:
+                            break
+                        if returns and before:
+                            raise self.too_large_for_returns()
+                        if before + table.num_rows > done or not before:
+                            yield table.slice(max(0, done - before))
+                        before += table.num_rows
+                        done = max(done, before)
+                    else:
+                        return
+                except pa.ArrowInvalid as error:
+                    if "straddl" not in str(error) or block == BLOCKS[-1]:
+                        raise
+                finally:
+                    found.close()
         except pa.ArrowKeyError as error:
             raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
         except pa.ArrowInvalid as error:
@@ -540,6 +558,20 @@ class Layout:
                 yield pa.table({name: pa.array([], TEXT) for name in names})
                 return
             raise explain(self.file, self.delimiter, len(self.header), str(error).partition("\n")[0]) from None
+
+    def too_large_for_returns(self) -> FileFormatError:
+        """Return the error for cells of which Arrow may lose a line feed at the border of a block."""
+        told = "holds carriage returns in cells and is too large to be one block"
+        return FileFormatError(self.file.path, told)
+
+    def _stream(self, names: list[str], line_ends: bool, block: int) -> Generator[pa.Table]:
+        with (
+            self.file.input_stream() as stream,
+            pa_csv.open_csv(stream, **self._options(names, line_ends, block)) as reader,
+        ):
+            yield reader.schema.empty_table()  # a header without rows has no batch
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
 
     def _options(self, names: list[str], line_ends: bool, block: int) -> dict[str, Any]:
         convert = pa_csv.ConvertOptions(
@@ -554,6 +586,11 @@ class Layout:
             "parse_options": pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=line_ends),
             "convert_options": convert,
         }
+
+
+def _holds_carriage_return(table: pa.Table) -> bool:
+    chunks = (chunk for column in table.columns for chunk in column.chunks)
+    return any(pc.any(pc.match_substring(chunk.dictionary, "\r")).as_py() for chunk in chunks)
 
 
 def _refuse_open_quote(layout: Layout, last: pa.ChunkedArray) -> None:

@@ -126,6 +126,7 @@ def test_block_borders_do_not_matter(
     with monkeypatch.context() as patch:
         patch.setattr(delimited, "BLOCKS", (block, 2**20))
         assert read_table(path, schema=schema, na_values=[]) == whole
+        assert scan(path, schema=schema, na_values=[], cache="memory") == whole
     assert labels(whole)["b"] == [row[1] for row in rows] * 5
 
 
@@ -135,15 +136,21 @@ def test_a_block_that_ends_within_a_quoted_line_end(
 ) -> None:
     path = written(tmp_path, "a,b\r\n" + '1,"x\r\ny"\r\n' * 30)
     monkeypatch.setattr(delimited, "BLOCKS", (block, 2**20))
-    assert read_table(path).variables[1].states == ("x\r\ny",)
+    for read in (read_table, scan):
+        assert read(path).variables[1].states == ("x\r\ny",)
+        assert read(path).n_rows == 30
     monkeypatch.setattr(delimited, "BLOCKS", (block,))
-    with pytest.raises(FileFormatError, match="too large to be one block"):
-        read_table(path)
+    for read in (read_table, scan):
+        with pytest.raises(FileFormatError, match="too large to be one block"):
+            read(path)
 
 
 def test_a_row_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "BLOCKS", (64, 4096))
     assert held(tmp_path, f"a,b\n{'x' * 1000},1\ny,2\n")["a"] == ["x" * 1000, "y"]
+    path = written(tmp_path, "a,b\n" + "".join(f"{i % 3},{'x' * (1000 if i == 90 else 1)}\n" for i in range(100)))
+    assert scan(path) == read_table(path)  # also where rows were read before the long one
+    assert scan(path).n_rows == 100
     with pytest.raises(FileFormatError, match="straddling"):
         held(tmp_path, f"a,b\n{'x' * 10_000},1\ny,2\n")
 
@@ -195,6 +202,7 @@ def test_one_quoted_line_end_wherever_a_block_ends(tmp_path: Path, monkeypatch: 
     for block in range(200, 240):
         monkeypatch.setattr(delimited, "BLOCKS", (block, 2**20))
         assert held(tmp_path, path.read_bytes())["a"] == ["yes"] * 30 + ["l1\nl2"] + ["yes"] * 30
+        assert scan(path) == read_table(path)
 
 
 @pytest.mark.parametrize("schema", [None, [Variable("a", [1, 3, 5])]])

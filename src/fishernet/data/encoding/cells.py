@@ -23,7 +23,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks
 from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit, parsed
 from fishernet.data.encoding.labels import Labels, is_numeric, numbers_of, typed
-from fishernet.data.variable import Bounds, label_array
+from fishernet.data.variable import Bounds, code_dtype, label_array
 
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
@@ -218,6 +218,15 @@ class Cells:
         numbering[:-1][labels] = numbering[-1]
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
+
+    def narrow(self) -> Cells:
+        """Return the column with indices that take no more bytes than they need."""
+        blocks = []
+        for block in self.blocks:
+            kind = code_dtype(len(block.positions) - 1)
+            is_wide = block.indices.dtype.itemsize > kind.itemsize
+            blocks.append(replace(block, indices=block.indices.astype(kind)) if is_wide else block)
+        return replace(self, blocks=blocks)
 
     def as_dates(self) -> SourceColumn:
         """Return a column of text as one of dates where all its labels are written as such; any other as it is."""
@@ -442,6 +451,11 @@ class Columns:
 
     cells: Sequence[SourceColumn]
     n_rows: int
+
+    def narrow(self) -> Columns:
+        """Return the same columns with indices of labels that take no more bytes than they need."""
+        cells = [column if column.holds_numbers else column.coded.narrow() for column in self.cells]
+        return Columns(cells, self.n_rows)
 
 
 @dataclass(frozen=True)

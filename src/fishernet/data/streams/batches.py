@@ -471,7 +471,7 @@ class ReadAhead:
     def _read(self, batches: Iterator[Batch]) -> None:
         try:
             for batch in batches:
-                if not self._put(batch):
+                if not self._put(replace(batch, columns=batch.columns.narrow())):
                     return
             self._put(None)
         except BaseException as error:

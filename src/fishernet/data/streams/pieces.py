@@ -18,7 +18,7 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.data.arrow import columns_of, is_text
 from fishernet.data.blocks import Blocks, blocks_of, neighbours, places_of
-from fishernet.data.encoding.cells import Block, Columns, SourceColumn
+from fishernet.data.encoding.cells import Columns
 from fishernet.data.options import Options
 from fishernet.data.streams.batches import (
     COLUMNAR,
@@ -30,7 +30,6 @@ from fishernet.data.streams.batches import (
     needed_names,
     paths_of,
 )
-from fishernet.data.variable import code_dtype
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset, Expression, Fragment
@@ -77,7 +76,7 @@ class Piece:
                 table = table.filter(self.wanted).select(list(self.names))
             else:
                 table = self.dataset.to_table(columns=list(self.names), filter=self.wanted)
-            columns = _narrow(columns_of(table, options, self.undeclared))
+            columns = columns_of(table, options, self.undeclared).narrow()
         except (pa.ArrowException, OSError) as error:
             if len(self.dataset.files) == 1:  # of which the path tells
                 raise
@@ -155,20 +154,3 @@ def _only(dataset: Dataset, fragments: Sequence[Fragment]) -> Dataset:
     import pyarrow.dataset as pa_ds
 
     return pa_ds.FileSystemDataset(fragments, dataset.schema, dataset.format, dataset.filesystem)
-
-
-def _narrow(columns: Columns) -> Columns:
-    return Columns([_narrow_column(column) for column in columns.cells], columns.n_rows)
-
-
-def _narrow_column(column: SourceColumn) -> SourceColumn:
-    if column.holds_numbers:
-        return column
-    return replace(column.coded, blocks=[_narrow_block(block) for block in column.coded.blocks])
-
-
-def _narrow_block(block: Block) -> Block:
-    kind = code_dtype(len(block.positions) - 1)
-    return (
-        block if block.indices.dtype.itemsize <= kind.itemsize else replace(block, indices=block.indices.astype(kind))
-    )
