@@ -226,3 +226,15 @@ def test_other_things_than_frames_of_dask_are_refused() -> None:
         of_dask({"a": [1]})
     with pytest.raises(fn.SchemaError, match="there is no column 'c'"):
         scanned(dd.from_pandas(pd.DataFrame({"a": [1]}), npartitions=1), columns=["c"])
+
+
+def test_tables_of_this_process_are_held_by_the_workers(client: Any, table: Table) -> None:
+    blocks = Blocks([table[:700], table[700:701], table[701:]], map=client)
+    assert blocks.rows_digest() == table.rows_digest()
+    ours, theirs = (fn.learn.structure(data, search="hill-climb") for data in (blocks, table))
+    assert (ours.dag, ours.score) == (theirs.dag, theirs.score)
+    assert np.concatenate(list(blocks.each(_codes))).tolist() == table.codes[3].tolist()
+
+
+def _codes(part: Table) -> Any:
+    return np.array(part.codes[3])
