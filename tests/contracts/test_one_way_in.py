@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
@@ -110,6 +110,7 @@ OPTIONS: list[dict[str, Any]] = [{}, {"bins": "auto"}, {"bins": 3, "missing": "s
 
 
 @settings(max_examples=30)
+@example(table=pa.table({"c0": [2.5, -0.0, 1.0, 0.0, 1.5, 1.0]}), how={})
 @given(table=tables(), how=st.sampled_from(OPTIONS))
 def test_any_table_is_the_same_however_it_comes(table: pa.Table, how: dict[str, Any]) -> None:
     with warnings.catch_warnings():

@@ -146,7 +146,7 @@ def _held(variable: Column, column: npt.NDArray[Any]) -> Held:
         part = Held(int(np.count_nonzero(missing)))
         if variable.is_continuous and part.missing < len(cells):
             known = cells[~missing] if part.missing else cells
-            part = Held(part.missing, float(known.min()), float(known.max()))
+            part = Held(part.missing, float(known.min()) + 0.0, float(known.max()) + 0.0)  # -0.0 is 0.0, in any order
         found = part if begin == 0 else found + part
     return found
 
