@@ -183,7 +183,10 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
 
 
 def _true_numbers(file: Originals, target: Column) -> Numbers | None:
-    """Return the target's own column, None where the table has none."""
+    """Return the target's own column, None where the table has none of numbers."""
     if target.name not in file.frame.column_names:
         return None
-    return np.asarray(file.rows(schema=[target]).table.numbers[0])
+    try:
+        return np.asarray(file.rows(schema=[target]).table.numbers[0])
+    except FishernetError:  # text in it is no harm: it is not looked at to predict
+        return None

@@ -96,6 +96,12 @@ class Gap:
         means = model.mean[self.missing, None] - pull(model.precision, self.missing, self.known) @ off
         return means, covariance_given(model.precision, self.missing)
 
+    def spread(self, precision: Array) -> Array:
+        """Return the covariance of all numbers in such a row, (d, d): 0 where one is known."""
+        found = np.zeros_like(precision)
+        found[np.ix_(self.missing, self.missing)] = covariance_given(precision, self.missing)
+        return found
+
 
 def gaps_of(columns: Array) -> Iterator[Gap]:
     """Yield the rows of columns, (d, n), that lack the same numbers, NaN, and those that lack none."""

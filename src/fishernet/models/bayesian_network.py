@@ -22,7 +22,7 @@ from fishernet.graphs.edges import require_kind
 from fishernet.infer.completion import chained_terms, incomplete_log_prob
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
-from fishernet.infer.normal import completed, covariance_given, gaps_of
+from fishernet.infer.normal import completed, gaps_of
 from fishernet.infer.prediction import Predicting
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.full_table import FullTable
@@ -337,8 +337,7 @@ class BayesianNetwork(Predicting, Network):
         for conditional, at in zip(self.conditionals, itertools.starmap(slice, itertools.pairwise(ends)), strict=True):
             conditional.scores(rows, scores[:, at])
         for gap in gaps:
-            spread = np.zeros((len(self.names), len(self.names)))
-            spread[np.ix_(gap.missing, gap.missing)] = covariance_given(self.precision, gap.missing)
+            spread = gap.spread(self.precision)
             regressions: Sequence[Any] = self.conditionals
             scores[gap.rows] += np.concatenate([one.scores_of_spread(spread) for one in regressions])
         return scores

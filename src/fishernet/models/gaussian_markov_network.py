@@ -369,11 +369,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
             free = edges.taken(self.covariance)
             second = np.concatenate([off**2, off[:, edges.rows] * off[:, edges.columns]], axis=1)
             for gap in gaps_of(columns):
-                if not len(gap.missing):
-                    continue
-                spread = np.zeros((d, d))
-                spread[np.ix_(gap.missing, gap.missing)] = covariance_given(self.precision, gap.missing)
-                second[gap.rows] += edges.taken(spread)
+                second[gap.rows] += edges.taken(gap.spread(self.precision)) if len(gap.missing) else 0.0
             parts.append(np.where(np.arange(len(free)) < d, 0.5, 1.0) * (free - second))
         return np.concatenate(parts, axis=1)
 

@@ -471,3 +471,10 @@ def test_an_empty_folder_and_one_of_other_files(tmp_path: Path) -> None:
     with pytest.raises(fn.FileFormatError, match="holds no Parquet"):
         fn.scan(tmp_path)
     assert store.made_of(tmp_path) is None
+
+
+def test_a_weighted_stream_without_rows_can_be_kept(tmp_path: Path) -> None:
+    frame = pa.table({"a": pa.array([], pa.string()), "w": pa.array([], pa.float64())})
+    stream = fn.scan(frame, schema=[fn.Variable("a", ["x", "y"])], weights="w")
+    kept = stream.cache(tmp_path / "kept")
+    assert (kept.n_rows, kept.total) == (0, stream.total)

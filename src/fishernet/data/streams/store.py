@@ -192,7 +192,7 @@ class NewStore:
     Attributes
     ----------
     work : Path
-        The work folder, which is there for whatever else its maker puts aside.
+        The work folder. Whoever makes the store may keep other files there meanwhile.
     opened : Stored
         What the store holds, once it lies where it belongs.
     """
@@ -254,7 +254,7 @@ class NewStore:
 
 def _first_of(blocks: Iterable[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], Iterator[npt.NDArray[Any]]]:
     found = iter(blocks)
-    first = next(found)
+    first = next(found, np.zeros(0))  # a table without rows has no blocks
     return first, itertools.chain([first], found)
 
 

@@ -194,7 +194,7 @@ class FisherKernel(OfFeatures):
         return FisherKernel(model, hidden=self.hidden if self._has_hidden else None, seed=self._seed)
 
     def rows(self, X: Any) -> Rows:
-        """Return data as rows of the model: of a network a table of its variables, in which no cell is missing.
+        """Return data as rows of the model: of a network a table of its variables, in which no state is missing.
 
         With `hidden`, the columns of hidden variables are missing, and other cells may be.
         """
