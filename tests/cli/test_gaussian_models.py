@@ -179,3 +179,11 @@ def test_rows_are_chosen_and_compared(model: Path, tmp_path: Path) -> None:
         cosines = K[7] / np.sqrt(np.diagonal(K) * K[7, 7])
         assert [one["row"] for one in found] == np.argsort(-cosines)[:4].tolist()
         assert [sum(one["terms"].values()) for one in found] == pytest.approx([one["cosine"] for one in found])
+
+
+def test_a_target_that_holds_text_is_predicted_all_the_same(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "others.csv"
+    path.write_text("a,b,c\nunknown,-2,0.5\n")
+    facts = facts_of("predict", model, path, "--target", "a")
+    assert facts["predicted"] == pytest.approx([1.0])
+    assert facts["root_mean_square_error"] is None

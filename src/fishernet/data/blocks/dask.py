@@ -35,7 +35,7 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> B
     frame : dask.dataframe.DataFrame
         Of partitions that are pandas frames.
     client : dask.distributed.Client, optional
-        Of the cluster that works; without it the current one, and where there is none, this process.
+        Of the cluster that works. Without it the current client is used, or this process if no client is connected.
     options : Options, optional
         The keywords of `Table.from_frame`.
 
@@ -71,7 +71,7 @@ def _is_narrow(meta: Any) -> bool:
 
 
 def _current_client() -> Any:
-    """Return the current client of a cluster, None where there is none."""
+    """Return the current client of a cluster, or None."""
     distributed = sys.modules.get("distributed")  # nobody has a client who has not imported it
     if distributed is None:
         return None

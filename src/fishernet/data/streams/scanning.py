@@ -81,11 +81,11 @@ def scan(
         source that has changed is, with a warning. Without it the copy lies in the folder for temporary files (of the
         environment variable TMPDIR) and goes with the stream.
     client : dask.distributed.Client, executor, or whatever maps; optional
-        Of the cluster whose workers read Parquet or Arrow files, which all of them see under the same path, and keep
-        their rows; or those of a frame of Dask. For such a frame the current client is taken without it, and where
-        there is none, Dask's threads in this process. What has a method ``map``, or is a function like it, reads files
-        piece by piece, as ``concurrent.futures.ThreadPoolExecutor(4)``. `cache` and `progress` do not go with it, and
-        `filter` is not for frames of Dask.
+        A Dask client: the workers of its cluster read Parquet or Arrow files, which all of them see under the same
+        path, or hold a frame of Dask, and keep their rows. An executor, as ``ThreadPoolExecutor(4)``, a pool, or a
+        function like Python's own ``map`` reads files piece by piece. Without it a frame of Dask is read by the current
+        client, or by Dask's threads in this process if no client is connected. `cache` and `progress` do not go with
+        it, and `filter` is not for frames of Dask.
     progress : callable or True, optional
         True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
         lines how many rows there are. Then ``progress("encoding", rows, all rows or None)``.
