@@ -40,7 +40,7 @@ from fishernet.base.errors import (
     ZeroProbabilityError,
 )
 from fishernet.base.threads import set_threads
-from fishernet.data import Continuous, Stream, Table, Variable, read_table, scan, write_table
+from fishernet.data import Continuous, Stream, Table, Variable, read_query, read_table, scan, write_table
 from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import (
@@ -105,6 +105,7 @@ __all__ = [
     "read_bif",
     "read_fasta",
     "read_newick",
+    "read_query",
     "read_stockholm",
     "read_table",
     "regret",

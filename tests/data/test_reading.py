@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.base.errors import FileFormatError, MissingValueError, SchemaError, UnknownStateError
+from fishernet.base.errors import FileFormatError, FishernetWarning, MissingValueError, SchemaError, UnknownStateError
 from fishernet.data import Continuous, Table, Variable, read_table
 from tests.data.hostile import labels
 
@@ -235,13 +236,10 @@ def test_text_may_have_any_number_of_states(way: Callable[..., Table]) -> None:
         ("none.parquet", None, "there is no such file"),
         ("empty.csv", b"", "is empty"),
         ("empty.parquet", b"", "is empty"),
-        ("table.xlsx", b"x", r"told by its ending, one of \.csv"),
+        ("table.npy", b"\x93NUMPY\0", r"told by its ending, one of \.csv"),
+        ("table.csv", b"PK\x03\x04", "is a zip archive; unpack it"),
         ("table.parquet.gz", b"x", "told by its ending"),
         ("ragged.csv", b"a,b\n1,2\n1\n", "line 3"),
-        ("semicolons.csv", b"a;b;c\n1;2;3\n", "separated by ';'"),
-        ("tabs.csv", b"a\tb\n1\t2\n", "delimiter='\\\\t' reads them"),
-        ("commas.tsv", b"a,b\n1,2\n", "separated by ','"),
-        ("latin.csv", "a,b\nü,2\n".encode("latin-1"), "line 2"),
         ("short.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:40], "short.csv.gz"),
     ],
 )
@@ -252,6 +250,33 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         read_table(tmp_path / name)
     assert name in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told", "silence"),
+    [
+        ("semicolons.csv", b"a;b;c\nx;2;3\n", "separated by ';'", {"delimiter": ";"}),
+        ("tabs.csv", b"a\tb\tc\nx\t2\t3\n", "separated by '.t', not by ','", {"delimiter": "tab"}),
+        ("commas.tsv", b"a,b,c\nx,2,3\n", "separated by ','", {"delimiter": ","}),
+        ("latin.csv", "a,b,c\nü,2,3\n".encode("latin-1"), "read as cp1252", {"encoding": "cp1252"}),
+        ("windows.csv", "a,b,c\nx,2,3\n".encode("utf-16"), "read as utf-16", {"encoding": "utf-16"}),
+        ("title.csv", b"Sales 2024\n\na,b,c\nx,2,3\ny,2,3\n", "1 line above the header", {"skip_rows": 2}),
+        ("none.csv", b"x,2,3\ny,4,5\nx,3,7\ny,4,4\n", "looks like a row", {"header_rows": 0}),
+        ("units.csv", b"a,b,c\n,cm,kg\nx,2,3\ny,4,5\nx,3,7\n", "1 line below the names", {"header_rows": 2}),
+    ],
+)
+def test_what_is_found_is_told_with_what_silences_it(
+    tmp_path: Path, name: str, content: bytes, told: str, silence: dict[str, Any]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    for read in (read_table, fn.scan):
+        with pytest.warns(FishernetWarning, match=told) as warned:
+            table = read(path)
+        assert [dict(remedy.arguments) for remedy in warned[0].message.remedies][-1] == silence
+        assert len(table.names) == 3
+        with warnings.catch_warnings(action="error"):
+            assert read(path, **silence) == table
 
 
 def test_one_column_may_hold_other_delimiters(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ def naming_unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
     except (OSError, EOFError, zlib.error) as error:
         why = str(error).partition("\n")[0]
         raise FileFormatError(path, f"cannot be read ({why})") from None
+    except UnicodeEncodeError:  # Arrow takes no such paths
+        raise FileFormatError(path, "the file's name is no valid Unicode; rename the file") from None
 
 
 def check_writable(path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Remedy:
     """Arguments that would mend what a message is about."""
 
-    arguments: Mapping[str, str | list[str]]
+    arguments: Mapping[str, str | int | list[str]]
     """What to pass, by the names of the function that was called; a list is one of columns or texts."""
     purpose: str
     """What that does, to follow "to"."""

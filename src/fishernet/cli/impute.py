@@ -51,8 +51,8 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
     All rows are written as they are in the file and in its order, with all their columns; columns that MODEL does not
     know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
 
-    The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. The
-    number of filled cells per column is printed on stderr, or with --json instead of the rows.
+    The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow,
+    .xlsx. The number of filled cells per column is printed on stderr, or with --json instead of the rows.
 
     \b
     Example: learn from a table with missing cells, and fill them in

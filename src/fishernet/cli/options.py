@@ -24,8 +24,8 @@ from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
 from fishernet.data.options import AUTO, Pieces
-from fishernet.data.reading import Rows
 from fishernet.data.source import told_of_cuts
+from fishernet.data.streams.originals import Kept
 from fishernet.data.variable import mixes_numbers
 from fishernet.learn.missing.ways import MISSING
 
@@ -104,9 +104,9 @@ def explaining_kinds(command: Command) -> Command:
     return command
 
 
-def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **options: Any) -> Rows:
+def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **options: Any) -> Kept:
     """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
-    found: Rows = file.rows(schema=variables, **options)
+    found: Kept = file.rows(schema=variables, **options)
     refuse_empty(path, found.table)
     return found
 
@@ -164,10 +164,10 @@ class Reading:
         """Read a table whose numbers are cut where there are states beside them, or missing cells are to be some."""
         return self.in_states(refuse_empty(path, self.read(path, progress)))
 
-    def read_rows(self, file: Any) -> Rows:
+    def read_rows(self, file: Any) -> Kept:
         """Return the rows of a file that is read already, in states as `read_states`, and where they stand in it."""
         way = self.missing if self.missing in ("error", "drop") else "keep"
-        found: Rows = file.rows(**{**vars(self), "missing": way})
+        found: Kept = file.rows(**{**vars(self), "missing": way})
         return replace(found, table=self.in_states(found.table))
 
     def in_states(self, table: Table) -> Table:
@@ -329,11 +329,15 @@ def _columns_option(name: str, help: str) -> Decorator:  # noqa: A002
 columns_option = _columns_option("columns", "Read these columns only. A name with a comma stands in double quotes.")
 text_options = all_of(
     _text_option(
-        "delimiter", "Character between the cells of a text file, or tab.  [default: by the ending of the name]"
+        "delimiter",
+        "Character between the cells of a text file, or tab.  [default: by the name and the first rows]",
     ),
     _text_option("decimal", "Decimal separator of numbers, . or ,  [default: .]"),
     _text_option("thousands", "Thousands separator of numbers, for example the comma in 18,000."),
-    _text_option("encoding", "Encoding of a text file, for example latin-1.  [default: utf-8]"),
+    _text_option("encoding", "Encoding of a text file, for example latin-1.  [default: utf-8, else what it may be]"),
+    _text_option("skip_rows", "Lines of a text file above its header.  [default: found, and told]"),
+    _text_option("sheet", "Sheet of an Excel or LibreOffice file.  [default: the first with cells]"),
+    _text_option("header_rows", "Rows of a text file that are its header; 0 for none.  [default: found, and told]"),
     _text_option(
         "na_values",
         "Text that means a missing cell: A,B,...  [default: empty, NA, N/A, NaN, nan, null, NULL and ?]",

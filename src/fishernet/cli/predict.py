@@ -32,7 +32,7 @@ from fishernet.data import Column, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
-from fishernet.data.reading import Originals
+from fishernet.data.streams.originals import Originals
 from fishernet.infer import predict_proba
 from fishernet.infer.normal import gaps_of
 from fishernet.learn import PredictionQuality
@@ -79,7 +79,7 @@ def predict(
 
     All rows are written as they are in the file and in its order, with missing cells empty; after their columns come
     "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. The output is
-    CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. With --json,
+    CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. With --json,
     predictions and probabilities are lists, and so are the columns of --id.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.

@@ -30,10 +30,11 @@ from fishernet.cli.options import (
     weights_option,
     with_states_of_model,
 )
-from fishernet.cli.tables.sources import File, open_rows
+from fishernet.cli.tables.sources import open_rows
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns
+from fishernet.data.streams.originals import Originals, ScannedOriginals
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.select import (
     Selection,
@@ -111,7 +112,7 @@ def select(
     Rows are written as they are in the file, with all its columns, also those that MODEL does not know; missing cells
     are empty. The first column is the position in the file, counted from 0. The last one, stands_for, is the number of
     rows whose nearest chosen row is this one; before it come the weight (protodash) and the role (--criticisms). The
-    output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. The
+    output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. The
     distance and the time are printed on stderr, or with --json instead of the rows.
 
     \b
@@ -191,7 +192,7 @@ def _facts(
 
 
 def _rows(
-    file: File,
+    file: Originals | ScannedOriginals,
     found: Selection,
     others: Selection | None,
     positions: npt.NDArray[np.int64],

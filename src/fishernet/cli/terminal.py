@@ -384,7 +384,7 @@ def _typed(remedy: Remedy, command: click.Command | None) -> str | None:
         option = _option_for(parameter, command)
         if option is None or (isinstance(option.type, click.Choice) and value not in option.type.choices):
             return None
-        words += [_spelling(option), shlex.quote(value if isinstance(value, str) else csv_line(value))]
+        words += [_spelling(option), shlex.quote(str(value) if isinstance(value, str | int) else csv_line(value))]
     return f"{' '.join(words)} to {remedy.purpose}"
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
-from fishernet.base.names import several
-from fishernet.data.csv import TextFile
-from fishernet.data.encoding.cells import Block, Cells, Columns, Contents
-from fishernet.data.encoding.labels import INTEGER, Labels, typed
+from fishernet.base.names import check_names, several
+from fishernet.data.contents import Contents
 from fishernet.data.options import Options
-from fishernet.data.originals import frame_of_text
-from fishernet.data.variable import label_array
+from fishernet.data.originals import written_field
+from fishernet.data.text_file import TextFile
 
 VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"\s][^,]*?|))\s*(,|$)""")
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*""")
@@ -36,8 +36,7 @@ class Attribute:
     Attributes
     ----------
     name : str
-    kind : str
-        "nominal", "numeric" or "string".
+    kind : {"nominal", "numeric", "string"}
     labels : dict
         Each label's position, in the order of declaration or appearance.
     indices : list of int
@@ -45,58 +44,32 @@ class Attribute:
     """
 
     name: str
-    kind: str
+    kind: Literal["nominal", "numeric", "string"]
     labels: dict[str, int]
     indices: list[int] = field(default_factory=list)
 
-    def cells(self) -> Cells:
-        """Return the column as cells."""
-        texts = list(self.labels)
-        indices = np.array(self.indices, dtype=np.int64)
-        has_nulls = bool((indices < 0).any())
-        indices[indices < 0] = len(texts)
-        block = Block(indices, np.arange(len(texts) + 1), has_nulls)
-        return Cells(self.name, self._typed(texts), [block], declared=self.kind == "nominal")
-
-    def as_written(self) -> Cells:
-        """Return the column as cells whose labels are the text of the file."""
-        return replace(self.cells(), labels=label_array(list(self.labels)))
-
-    def _typed(self, texts: list[str]) -> Labels:
-        if self.kind == "numeric" and not all(map(INTEGER.fullmatch, texts)):
-            return np.array([float(text) + 0.0 for text in texts])
-        if self.kind == "string":
-            return label_array(texts)
-        labels = typed(texts)
-        return labels if len(np.unique(labels)) == len(texts) else label_array(texts)
-
-
-def arff_columns(file: TextFile, options: Options) -> Columns:
-    """Read the columns of an ARFF file that the options ask for."""
-    return arff_contents(file, options).columns(options)
+    def as_written(self) -> pa.DictionaryArray:
+        """Return the column as text."""
+        indices = np.array(self.indices, dtype=np.int32)
+        held = pa.array(indices, mask=indices < 0)
+        return pa.DictionaryArray.from_arrays(held, pa.array(list(self.labels), pa.utf8()))
 
 
 def arff_contents(file: TextFile, options: Options) -> Contents:
-    """Read all columns of an ARFF file; raises as `arff_columns`."""
+    """Return what an ARFF file holds."""
     options.text.refuse(f"{file.path.name} with its own rules", "encoding")
     try:
         with file.text() as text:
             lines = _lines(text)
             attributes = _declared(file, lines)
-            names = [attribute.name for attribute in attributes]
-            options.choose(names)  # refuses names early
-            n_rows = 0
+            check_names([attribute.name for attribute in attributes])
             for number, line in lines:
                 _add_row(file, attributes, number, line, options.na_values)
-                n_rows += 1
     except UnicodeDecodeError as error:
         raise file.undecodable() or FileFormatError(file.path, f"cannot be read as text ({error})") from None
-
-    def columns(wanted: Options) -> Columns:
-        chosen = set(wanted.choose(names))
-        return Columns([attribute.cells() for attribute in attributes if attribute.name in chosen], n_rows)
-
-    return Contents(frame_of_text([attribute.as_written() for attribute in attributes], names), columns)
+    schema = pa.schema([written_field(attribute.name, attribute.kind) for attribute in attributes])
+    table = pa.Table.from_arrays([attribute.as_written() for attribute in attributes], schema=schema)
+    return Contents(str(file.path), "ARFF", schema, lambda names, _: iter([table.select(list(names))]))
 
 
 def _lines(text: Iterator[str]) -> Iterator[tuple[int, str]]:

@@ -20,9 +20,9 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,12 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
-from fishernet.data.encoding.cells import Block, Cells, Columns, Contents, NumberCells, SourceColumn, dictionary_cells
+from fishernet.data.contents import Contents
+from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import counted, in_arrow, unit_of
-from fishernet.data.encoding.labels import as_text
+from fishernet.data.encoding.labels import INTEGER, as_text, typed
 from fishernet.data.options import Options
+from fishernet.data.originals import Written, is_index, written_as
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 VARIABLE = b"fishernet.variable"
@@ -50,9 +52,9 @@ WEIGHTS = b"fishernet.weights"
 def chosen_names(schema: pa.Schema, options: Options) -> list[str]:
     """Return which columns are needed: those that the options ask for, and one that is marked as the weights.
 
-    Columns that hold the index of a pandas frame are left out.
+    Columns that hold the index of a pandas frame, or of a text file, are left out.
     """
-    hidden = pandas_index(schema)
+    hidden = pandas_index(schema) | {field.name for field in schema if is_index(field)}
     chosen = set(options.choose([name for name in schema.names if name not in hidden]))
     return [field.name for field in schema if field.name in chosen or _is_weights(field, options)]
 
@@ -73,15 +75,50 @@ def _is_weights(field: pa.Field, options: Options) -> bool:
 
 def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Columns:
     """Return the columns of an Arrow table that the options ask for."""
-    cells = []
+    cells: list[SourceColumn] = []
     for name in chosen_names(table.schema, options):
         field = table.schema.field(name)
+        how = written_as(field)
+        if how is not None:
+            cells.append(_written_cells(name, table.column(name), how, options.na_values))
+            continue
         column = cells_of(name, table.column(name), options.na_values, declared=False if name in undeclared else None)
         if _is_weights(field, options):
             cells.append(replace(column, is_weights=True))
         else:
             cells.append(_with_variable(column, field.metadata or {}))
     return Columns(cells, table.num_rows)
+
+
+def _written_cells(name: str, column: pa.ChunkedArray, how: Written, na_values: frozenset[str]) -> Cells:
+    """Return a column of text as it is written in a text file, whose types are mostly not known yet."""
+    cells = cells_of(name, column, na_values if how == "cells" else frozenset(), text=True).coded
+    if how in ("cells", "told"):
+        return cells
+    texts = cells.labels.tolist()
+    return replace(cells, labels=_declared_labels(texts, how), declared=how == "nominal", text=False)
+
+
+def _declared_labels(texts: list[str], how: Written) -> npt.NDArray[Any]:
+    """Return the labels of an ARFF file in their type."""
+    if how == "numeric" and not all(map(INTEGER.fullmatch, texts)):
+        return np.array([float(text) + 0.0 for text in texts])
+    if how == "string":
+        return label_array(texts)
+    labels = typed(texts)
+    return labels if len(np.unique(labels)) == len(texts) else label_array(texts)
+
+
+def read_columns(contents: Contents, options: Options, *, whole: bool) -> Iterator[Columns]:
+    """Yield the columns of a file that the options ask for, all rows at once or some at a time."""
+    names = chosen_names(contents.schema, options)
+    options = replace(options, exclude=())  # they are not read
+    for frame in contents.frames(names, whole):
+        try:
+            columns = columns_of(frame, options, contents.undeclared)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise _broken(Path(contents.source), contents.kind, error) from None
+        yield columns
 
 
 class Damaged(pa.ArrowInvalid):  # type: ignore[misc]
@@ -305,76 +342,54 @@ def _dictionary(variable: Variable) -> Sequence[State]:
 ARROW_MAGIC = b"ARROW1"
 
 
-def parquet_columns(path: Path, options: Options) -> Columns:
-    """Read the columns of a Parquet file that the options ask for."""
+def parquet_contents(path: Path) -> Contents:
+    """Return what a Parquet file holds."""
     import pyarrow.parquet as pq
 
-    try:
+    def frames(names: Sequence[str], whole: bool) -> Iterator[pa.Table]:  # noqa: ARG001 streams read datasets
+        with _naming_broken(path, "Parquet"), pq.ParquetFile(path, read_dictionary=texts) as file:
+            yield file.read(columns=list(names))  # dictionaries are read faster than text
+
+    with _naming_broken(path, "Parquet"):
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
-        _check_metadata(path, schema)
-        names = chosen_names(schema, options)
-        texts = [name for name in names if is_text(schema.field(name).type)]
-        with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
-            table = file.read(columns=names)
-        return columns_of(table, replace(options, exclude=()), frozenset(texts))  # they were not read
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(path, "Parquet", error) from None
+        texts = [field.name for field in schema if is_text(field.type)]  # a damaged name cannot be told
+    return _typed_contents(path, "Parquet", schema, frames, frozenset(texts))
 
 
-def arrow_columns(path: Path, options: Options) -> Columns:
-    """Read the columns of an Arrow IPC file or stream that the options ask for; raises as `parquet_columns`."""
-    try:
-        return columns_of(_ipc_table(path), options)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(path, "Arrow", error) from None
-
-
-def parquet_contents(path: Path, options: Options) -> Contents:
-    """Read all columns of a Parquet file; raises as `parquet_columns`."""
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-        _check_metadata(path, schema)
-        texts = [field.name for field in schema if is_text(field.type)]
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
-            return _contents(file.read(), options, frozenset(texts))
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(path, "Parquet", error) from None
-
-
-def arrow_contents(path: Path, options: Options) -> Contents:
-    """Read all columns of an Arrow IPC file or stream; raises as `parquet_columns`."""
-    try:
-        return _contents(_ipc_table(path), options)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(path, "Arrow", error) from None
-
-
-def _contents(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Contents:
-    table.validate(full=True)
-    chosen_names(table.schema, options)  # refuses names early
-    hidden = pandas_index(table.schema)
-    shown = table.select([name for name in table.column_names if name not in hidden])
-    return Contents(shown.replace_schema_metadata(None), partial(columns_of, table, undeclared=undeclared))
-
-
-def _ipc_table(path: Path) -> pa.Table:
-    with pa.OSFile(str(path)) as file:
+def arrow_contents(path: Path) -> Contents:
+    """Return what an Arrow IPC file or stream holds."""
+    with _naming_broken(path, "Arrow"), pa.OSFile(str(path)) as file:
         is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
         file.seek(0)
-        reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-        _check_metadata(path, reader.schema)
-        return reader.read_all()
+        table = (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)).read_all()
+        len(table.schema.names)  # damaged ones cannot be told
+    return _typed_contents(path, "Arrow", table.schema, lambda names, _: iter([table.select(list(names))]))
 
 
-def _check_metadata(path: Path, schema: pa.Schema) -> None:
+def _typed_contents(
+    path: Path,
+    kind: str,
+    schema: pa.Schema,
+    frames: Callable[..., Iterator[pa.Table]],
+    undeclared: frozenset[str] = frozenset(),
+) -> Contents:
     try:
         pandas_index(schema)
+    except UnicodeDecodeError as error:
+        raise _broken(path, kind, error) from None
     except SchemaError as error:
         raise FileFormatError(path, str(error)) from None
+    return Contents(str(path), kind, schema, frames, undeclared=undeclared)
+
+
+@contextmanager
+def _naming_broken(path: Path, kind: str) -> Iterator[None]:
+    """Name the file that Arrow cannot read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _broken(path, kind, error) from None
 
 
 def is_text(kind: pa.DataType) -> bool:

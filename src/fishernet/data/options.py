@@ -57,6 +57,9 @@ class FileKeywords(FrameKeywords, total=False):
     decimal: str
     thousands: str | None
     encoding: str
+    skip_rows: int | None
+    header_rows: int | None
+    sheet: str | None
 
 
 DEFAULTS: FileKeywords = {
@@ -76,6 +79,9 @@ DEFAULTS: FileKeywords = {
     "decimal": ".",
     "thousands": None,
     "encoding": "utf-8",
+    "skip_rows": None,
+    "header_rows": None,
+    "sheet": None,
 }
 OF_FRAMES = frozenset(FrameKeywords.__annotations__)
 
@@ -110,6 +116,9 @@ class TextFormat:
     decimal: str = "."
     thousands: str | None = None
     encoding: str = "utf-8"
+    skip_rows: int | None = None
+    header_rows: int | None = None
+    sheet: str | None = None
     is_plain: bool = field(init=False)
     """Whether numbers are written as in Python."""
 
@@ -137,16 +146,29 @@ class TextFormat:
                 f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(given['encoding'])}"
             )
             raise SchemaError(message, parameter="encoding") from None
-        return cls(delimiter, decimal, thousands, known)
+        skipped, headers = (_checked_rows(name, given[name]) for name in ("skip_rows", "header_rows"))
+        if not isinstance(given["sheet"], str | None):
+            raise SchemaError(f"sheet must be the name of one, not {shown(given['sheet'])}", parameter="sheet")
+        return cls(delimiter, decimal, thousands, known, skipped, headers, given["sheet"])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_plain", self.decimal == "." and self.thousands is None)
 
     def refuse(self, source: object, *taken: str) -> None:
         """Raise SchemaError for what says how text is written, but for what is taken, of a source that is no text."""
-        for name in ("delimiter", "decimal", "thousands", "encoding"):
+        for name in ("delimiter", "decimal", "thousands", "encoding", "skip_rows", "header_rows", "sheet"):
             if name not in taken and getattr(self, name) != getattr(PLAIN, name):
                 raise SchemaError(f"{name} is for text files, which {source} is not; leave it out", parameter=name)
+
+
+def _checked_rows(name: str, value: object) -> int | None:
+    """Return a number of rows at the beginning of a file, however it came: a remedy is text."""
+    if value is None:
+        return None
+    text = str(value)
+    if isinstance(value, bool) or not text.isdecimal():
+        raise SchemaError(f"{name} must be a number of rows, 0 or more, not {shown(value)}", parameter=name)
+    return int(text)
 
 
 def _is_character(value: object) -> bool:

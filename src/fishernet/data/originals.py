@@ -7,8 +7,7 @@ where a column is of these. Missing cells are null.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.names import unused_name
-from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.dates import in_arrow, parsed
 from fishernet.data.encoding.labels import as_text, typed
 from fishernet.data.variable import Column
@@ -24,30 +22,54 @@ from fishernet.data.variable import Column
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 TEXT = b"fishernet.text"
+INDEX = b"fishernet.index"
+Written = Literal["cells", "told", "nominal", "numeric", "string"]
+"""What the text of a column is: cells of any type, such whose missing ones are null, or what an ARFF file declares."""
 
 
-def is_as_written(field: pa.Field) -> bool:
-    """Whether a column holds the cells of a text file as they are written there."""
-    return TEXT in (field.metadata or {})
+def written_field(name: str, how: Written, *, is_index: bool = False) -> pa.Field:
+    """Return the field of a column of text as it is written, marked as such, and as an index where it is one."""
+    marks = {TEXT: how.encode(), **({INDEX: b"true"} if is_index else {})}
+    return pa.field(name, pa.dictionary(pa.int32(), pa.utf8()), metadata=marks)
 
 
-def frame_of_text(columns: Sequence[Cells], names: Sequence[str]) -> pa.Table:
-    """Return the columns of a text file as a frame, under these names."""
-    arrays = [_dictionary(column) for column in columns]
-    fields = [pa.field(name, array.type, metadata={TEXT: b"true"}) for name, array in zip(names, arrays, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+def written_as(field: pa.Field) -> Written | None:
+    """Return what the text of a column is; None of a column that is not of a text file."""
+    mark = (field.metadata or {}).get(TEXT)
+    return None if mark is None else mark.decode()
 
 
-def _dictionary(column: Cells) -> pa.DictionaryArray:
-    positions = column.positions()
-    indices = pa.array(positions, mask=positions == len(column.labels))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(map(str, column.labels.tolist()), pa.large_string()))
+def is_index(field: pa.Field) -> bool:
+    """Whether a column only numbers the rows."""
+    return INDEX in (field.metadata or {})
+
+
+def with_nulls(frame: pa.Table, na_values: frozenset[str]) -> pa.Table:
+    """Return a frame in which the words of text files for missing cells are null."""
+    for place, field in enumerate(frame.schema):
+        if written_as(field) == "cells" and na_values:
+            column = frame.column(place)
+            words = pa.array(sorted(na_values), column.type.value_type)
+            chunks = [
+                pa.DictionaryArray.from_arrays(
+                    pc.if_else(pc.fill_null(pc.is_in(chunk.indices, _where(chunk, words)), False), None, chunk.indices),
+                    chunk.dictionary,
+                )
+                for chunk in column.chunks
+            ]
+            frame = frame.set_column(place, field, pa.chunked_array(chunks, column.type))
+    return frame
+
+
+def _where(chunk: pa.DictionaryArray, words: pa.Array) -> pa.Array:
+    """Return the indices of some words in the dictionary of a column."""
+    return pc.indices_nonzero(pc.is_in(chunk.dictionary, words)).cast(chunk.indices.type)
 
 
 def typed_frame(frame: pa.Table) -> pa.Table:
     """Return a frame with the text of text files as what it means: numbers, truth values, dates, or text."""
     for place, field in enumerate(frame.schema):
-        if is_as_written(field):
+        if written_as(field):
             column = frame.column(place).unify_dictionaries()
             texts = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.large_string())
             values = _typed_array(texts.to_pylist())
@@ -105,7 +127,7 @@ def filled(frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: 
         whole = pc.if_else(pa.array(missing), pc.cast(new, column.type), column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         whole = pc.if_else(pa.array(missing), pc.cast(new, pa.large_string()), texts_of(column))
-    if is_as_written(field):
+    if written_as(field):
         whole = whole.dictionary_encode()
     return frame.set_column(place, field.with_type(whole.type), whole)
 

@@ -21,14 +21,15 @@ from fishernet.base.errors import FileFormatError, SchemaError, warn
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
 from fishernet.data.column_summary import summary_of
-from fishernet.data.csv import DELIMITERS
 from fishernet.data.decide import decide
 from fishernet.data.encoding.cells import Block, Cells, NumberCells
 from fishernet.data.encoding.dates import in_arrow
 from fishernet.data.encoding.labels import as_text, typed
 from fishernet.data.encoding.recode import looked_up
+from fishernet.data.layout import DELIMITERS
 from fishernet.data.options import DEFAULT_NA, Options
-from fishernet.data.originals import is_as_written, texts_of, typed_frame
+from fishernet.data.originals import texts_of, typed_frame, written_as
+from fishernet.data.sheets import write_sheet
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -62,7 +63,7 @@ def write_table(
     ----------
     table : Table
     path : path
-        Ends in ``.csv``, ``.tsv`` (each also with ``.gz``), ``.parquet``, ``.arrow`` or ``.feather``.
+        Ends in ``.csv``, ``.tsv`` (each also with ``.gz``), ``.parquet``, ``.arrow``, ``.feather`` or ``.xlsx``.
     weights : str
         The name of the column that the weights go to, where the table has some.
     escape_formulas : bool
@@ -198,7 +199,7 @@ def _written(field: pa.Field, column: pa.ChunkedArray, gap: str, escape_formulas
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         texts = texts.dictionary_encode()
-        quoted = _as_it_is if is_as_written(field) else _cell
+        quoted = _as_it_is if written_as(field) else _cell
         if escape_formulas:
             quoted = partial(_harmless, written=quoted)
         chunks = [
@@ -328,6 +329,7 @@ FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink, bool], None]] = {
     ".parquet": lambda frame, file, _: _write_parquet(typed_frame(frame), file),
     ".arrow": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
     ".feather": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
+    ".xlsx": lambda frame, file, _: write_sheet(typed_frame(frame), file),
 }
 FORMATS: dict[str, Callable[[Table, Sink, str, bool], None]] = {
     ".csv": partial(_write_delimited, delimiter=","),
@@ -335,4 +337,5 @@ FORMATS: dict[str, Callable[[Table, Sink, str, bool], None]] = {
     ".parquet": lambda table, file, weights, _: _write_parquet(table.to_frame(weights=weights), file),
     ".arrow": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
     ".feather": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
+    ".xlsx": lambda table, file, weights, _: write_sheet(table.to_frame(weights=weights), file),
 }

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
-import pyarrow as pa
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.machine import memory_limit
@@ -21,8 +20,7 @@ from fishernet.base.progress import Call
 from fishernet.cli.tables.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
 from fishernet.data import Blocks, Table, read_table, scan
-from fishernet.data.reading import Originals
-from fishernet.data.streams.originals import ScannedOriginals
+from fishernet.data.streams.originals import Originals, ScannedOriginals
 from fishernet.data.streams.sizes import decoded_bytes, found_files, is_streamed
 
 Answer = TypeVar("Answer")
@@ -156,35 +154,17 @@ def read(path: Path, progress: Call | None = None, **options: Any) -> Table:
     return scan(str(path), cache=how.cache, progress=paced(progress, path), **how.text, **options)
 
 
-@dataclass(frozen=True)
-class File:
-    """A table whose rows are written again as they are.
-
-    Attributes
-    ----------
-    rows : function
-        Of keywords of `fishernet.read_table`: the table, and where its rows stand.
-    take : function
-        Of positions: these rows as they are.
-    """
-
-    rows: Any
-    take: Any
-
-
 def read_originals(path: Path) -> Originals:
     """Read a file whose rows are all written again as they are."""
     return Originals(path, **opening().text)
 
 
-def open_rows(path: Path, progress: Call | None = None) -> File:
+def open_rows(path: Path, progress: Call | None = None) -> Originals | ScannedOriginals:
     """Open a table of which some rows are written again as they are."""
     how = opening()
-    if how.is_long(path):
-        scanned = ScannedOriginals(path, how.cache, paced(progress, path), **how.text)
-        return File(scanned.rows, scanned.take)
-    whole = Originals(path, **how.text)
-    return File(whole.rows, lambda positions: whole.frame.take(pa.array(positions)))
+    if not how.is_long(path):
+        return read_originals(path)
+    return ScannedOriginals(path, how.cache, paced(progress, path), **how.text)
 
 
 def in_blocks(table: Table, function: Callable[[Table], Answer]) -> Iterator[Answer]:

@@ -8,7 +8,7 @@ with one small look-up a block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
@@ -456,19 +456,3 @@ class Columns:
         """Return the same columns with indices of labels that take no more bytes than they need."""
         cells = [column if column.holds_numbers else column.coded.narrow() for column in self.cells]
         return Columns(cells, self.n_rows)
-
-
-@dataclass(frozen=True)
-class Contents:
-    """All that a file holds, read once.
-
-    Attributes
-    ----------
-    frame : pyarrow.Table
-        Its rows as they are; see `fishernet.data.originals`.
-    columns : function
-        Makes of `Options` the columns that they ask for; raises as `read_table`.
-    """
-
-    frame: pa.Table
-    columns: Callable[[Any], Columns]

@@ -25,15 +25,15 @@ from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, 
 from fishernet.base.io import naming_unreadable
 from fishernet.base.machine import is_out_of_memory, without_memory
 from fishernet.base.names import listed, shown
-from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
-from fishernet.data.csv import TextFile, delimiter_of, text_batches, text_frames
+from fishernet.data.arrow import chosen_names, columns_of, frame_columns, is_text, pandas_index, read_columns
+from fishernet.data.contents import Contents
 from fishernet.data.encoding.cells import Columns
+from fishernet.data.formats import kind_of, opened
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
-from fishernet.data.reading import columns_of as columns_of_file
-from fishernet.data.reading import frame_of
+from fishernet.data.originals import with_nulls
 from fishernet.data.streams.checksums import checksum_of
-from fishernet.data.streams.sizes import TEXT, found_files, guessed_rows, kind_of
+from fishernet.data.streams.sizes import found_files, guessed_rows
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset, Expression
@@ -129,8 +129,10 @@ def file_stamp(path: Path) -> tuple[int, int | None, int]:
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-def batches_of(source: Any, options: Options, wanted: Expression | None) -> Batches:
+def batches_of(source: Any, options: Options, wanted: Expression | None, *, tell: bool = True) -> Batches:
     """Return the batches of a source; `wanted` says which of its rows are read.
+
+    With `tell`, what a caller may not expect of files is told when they are read first.
 
     Raises
     ------
@@ -141,7 +143,7 @@ def batches_of(source: Any, options: Options, wanted: Expression | None) -> Batc
     """
     found = paths_of(source)
     if found is not None:
-        return _of_files(*found, options, wanted)
+        return _of_files(*found, options, wanted, tell=tell)
     options.text.refuse(f"a source of type {type(source).__name__}")
     if hasattr(type(source), "get_fragments"):
         return _of_dataset(source, options, wanted)
@@ -225,28 +227,20 @@ def _columns(table: pa.Table, options: Options, wanted: Expression | None, where
 # -------------------------------------------------------------------------------------------------------- files
 
 
-def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: Expression | None) -> Batches:
+def _of_files(
+    files: list[Path], folder: Path | None, options: Options, wanted: Expression | None, *, tell: bool
+) -> Batches:
     kind = common_kind(files, folder)
-    if kind == "text":
-        if wanted is not None:
-            raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
-        _note_partitions(files, folder)
-        return Batches(
-            lambda: _of_texts(files, options), tuple(files), slow=True, frames=lambda: _text_frames(files, options)
-        )
     if kind in COLUMNAR:
         options.text.refuse(files[0].name)
         dataset, undeclared = dataset_of(files, kind, folder)
         found = _of_dataset(dataset, options, wanted, undeclared)
         return replace(found, files=tuple(files), frames=lambda: _dataset_frames(dataset))
-    if len(files) == 1 and wanted is None:  # read_table says what is known of other formats
-        [path] = files
-        return Batches(
-            lambda: iter([Batch(columns_of_file(path, options), str(path))]),
-            (path,),
-            frames=lambda: iter([frame_of(path, options)]),
-        )
-    raise FileFormatError(files[0], "this format cannot be read in batches; try fn.read_table")
+    if wanted is not None:
+        raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
+    _note_partitions(files, folder)
+    rows = _Opened(files, options, tell=tell)
+    return Batches(rows.batches, tuple(files), slow=True, frames=rows.frames)
 
 
 def common_kind(files: Sequence[Path], folder: Path | None) -> str:
@@ -398,47 +392,45 @@ def _dataset_frames(dataset: Dataset) -> Iterator[pa.Table]:
         raise broken(dataset, error) from None
 
 
-def found_delimiter(path: Path, options: Options) -> str:
-    """Return what stands between the cells of a text file: as asked for, as its name tells, or as its lines do."""
-    with naming_unreadable(path):
-        file, named = _text_file(path, options)
-        return delimiter_of(file, options, named)
+class _Opened:
+    """Files of rows that are opened once, each when it is read first."""
 
+    def __init__(self, files: Sequence[Path], options: Options, *, tell: bool) -> None:
+        self._files, self._options, self._tell = files, options, tell
+        self._known: dict[Path, Contents] = {}
 
-def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
-    """Return a text file, and the delimiter that its name tells."""
-    gzipped = path.name.lower().endswith(".gz")
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    return TextFile.of(path, gzipped, options.text.encoding), TEXT[ending]
-
-
-def _text_frames(files: list[Path], options: Options) -> Iterator[pa.Table]:
-    first: list[str] | None = None
-    for path in files:
-        with naming_unreadable(path):
-            file, delimiter = _text_file(path, options)
-            for frame in text_frames(file, options, delimiter):
-                first = frame.column_names if first is None else first
-                _refuse_other_columns(path, frame.column_names, files[0], first)
-                yield frame
-
-
-def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first: list[str]) -> None:
-    if names != first:
-        apart = sorted(set(names) ^ set(first)) or names
-        raise FileFormatError(path, f"has other columns than {first_path.name}: {listed(apart)}")
-
-
-def _of_texts(files: list[Path], options: Options) -> Iterator[Batch]:
-    first: list[str] | None = None
-    for path in files:
-        with naming_unreadable(path):
-            file, delimiter = _text_file(path, options)
-            for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
-                names = [column.name for column in columns.cells]
-                first = names if first is None else first
-                _refuse_other_columns(path, names, files[0], first)
+    def batches(self) -> Iterator[Batch]:
+        """Yield the columns that the options ask for, some rows at a time."""
+        for path, contents in self._contents():
+            for columns in _named(path, read_columns(contents, self._options, whole=False), alone=self._is_one):
                 yield Batch(columns, path.name)
+
+    def frames(self) -> Iterator[pa.Table]:
+        """Yield all columns with their cells as they are, some rows at a time."""
+        for _, contents in self._contents():
+            for frame in contents.frames(contents.schema.names, False):
+                yield with_nulls(frame, self._options.na_values)
+
+    @property
+    def _is_one(self) -> bool:
+        return len(self._files) == 1
+
+    def _contents(self) -> Iterator[tuple[Path, Contents]]:
+        """Yield the files as they are opened; raise FileFormatError where one has other columns than the first."""
+        first: list[str] | None = None
+        for path in self._files:
+            with naming_unreadable(path):
+                contents = self._known.get(path)
+                if contents is None:
+                    contents = self._known[path] = opened(path, self._options)
+                    if self._tell:
+                        contents.tell()
+                names = chosen_names(contents.schema, self._options)
+                first = names if first is None else first
+                if names != first:
+                    apart = sorted(set(names) ^ set(first)) or names
+                    raise FileFormatError(path, f"has other columns than {self._files[0].name}: {listed(apart)}")
+                yield path, contents
 
 
 def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[Columns]:

@@ -10,9 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
+from fishernet.data.formats import KINDS, kind_of
 
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
-TEXT = {".csv": ",", ".tsv": "\t", ".txt": None}
 PACKED = 5  # bytes of text in a byte of a compressed file, more or less
 SAMPLE = 2**20  # bytes of text from which its number of lines is guessed
 
@@ -21,7 +20,7 @@ def found_files(path: Path) -> list[Path]:
     """Return the files of a path: itself, those of a folder, or those of a pattern, by their names."""
     if path.is_file():
         return [path]
-    known = (*PARQUET, *ARROW, *TEXT, ".gz")
+    known = (*KINDS, ".gz")
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p.relative_to(path)))
         files = [p for p in inside if p.suffix.lower() in known]
@@ -42,17 +41,6 @@ def _is_shown(path: Path) -> bool:
     return not any(part.startswith(("_", ".")) for part in path.parts)
 
 
-def kind_of(path: Path) -> str:
-    """Return parquet, arrow, text, or the ending of a file of any other kind."""
-    name = path.name.lower().removesuffix(".gz")
-    suffix = Path(name).suffix
-    if suffix in PARQUET:
-        return "parquet"
-    if suffix in ARROW:
-        return "arrow"
-    return "text" if suffix in TEXT else suffix
-
-
 def is_streamed(path: Path) -> bool:
     """Whether a file is of a kind that is read in batches."""
     return kind_of(path) in ("parquet", "arrow", "text")
@@ -61,7 +49,7 @@ def is_streamed(path: Path) -> bool:
 def decoded_bytes(path: Path) -> int:
     """Return about how many bytes the cells of a file are: what Parquet says of its pages, or the length of a text."""
     size = path.stat().st_size
-    if path.suffix.lower() in PARQUET:
+    if kind_of(path) == "parquet":
         return max(size, _of_parquet(path))
     return PACKED * size if path.suffix.lower() == ".gz" else size
 

@@ -1,0 +1,81 @@
+"""Files of Stata, SPSS and SAS, whose numbers may have labels: ``.dta``, ``.sav``, ``.zsav``, ``.por``, ``.sas7bdat``.
+
+A column of which every value has a label declares states, in the order of the values; other labels are no more than
+notes on numbers. It needs pyreadstat, of the extra ``stats``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fishernet.base.errors import FileFormatError
+from fishernet.base.names import listed
+from fishernet.base.remedies import Remedy
+from fishernet.data.contents import Contents, Note
+
+INSTALL = 'pip install "fishernet[stats]"'
+READERS = {
+    ".dta": ("Stata", "read_dta"),
+    ".sav": ("SPSS", "read_sav"),
+    ".zsav": ("SPSS", "read_sav"),
+    ".por": ("SPSS", "read_por"),
+    ".sas7bdat": ("SAS", "read_sas7bdat"),
+    ".xpt": ("SAS", "read_xport"),
+}
+
+
+def labelled_contents(path: Path) -> Contents:
+    """Return what a file of a statistics program holds."""
+    kind, reader = READERS.get(path.suffix.lower()) or _by_content(path)
+    try:
+        import pyreadstat
+    except ImportError:
+        fact = f"files of {kind} need pyreadstat: {INSTALL}, or export the table as CSV"
+        raise FileFormatError(path, fact) from None
+    try:
+        columns, described = getattr(pyreadstat, reader)(str(path), output_format="dict")
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError) as error:
+        raise FileFormatError(path, f"is no {kind} file, or a broken one ({error})") from None
+    labels = described.variable_value_labels
+    arrays, partly = {}, []
+    for name, cells in columns.items():
+        arrays[name], whole = _labelled(_array(cells), labels.get(name, {}))
+        partly += [] if whole else [name]
+    table = pa.table(arrays)
+    notes: tuple[Note, ...] = ()
+    if partly:
+        fact = f"some values of {listed(partly)} have labels and others none, so these are read as they are"
+        notes = (Note(fact, "na_values", (Remedy({"exclude": partly}, "leave them out"),)),)
+    return Contents(str(path), kind, table.schema, lambda names, _: iter([table.select(list(names))]), notes)
+
+
+def _by_content(path: Path) -> tuple[str, str]:
+    with path.open("rb") as file:
+        return READERS[".sav" if file.read(4) == b"$FL2" else ".dta"]
+
+
+def _array(cells: Any) -> pa.Array:
+    """Return a column as an Arrow array; empty text of these programs, which know no other, is a missing cell."""
+    values = [None if cell == "" or cell != cell else cell for cell in np.asarray(cells, dtype=object).tolist()]
+    if all(value is None or (isinstance(value, int | float) and float(value).is_integer()) for value in values):
+        values = [None if value is None else int(value) for value in values]
+    return pa.array(values)
+
+
+def _labelled(array: pa.Array, labels: Mapping[Any, str]) -> tuple[pa.Array, bool]:
+    """Return a column by its labels where all values that occur have one, and whether there is none without."""
+    if not labels:
+        return array, True
+    codes = sorted(labels)
+    places = {code: place for place, code in enumerate(codes)}
+    values = array.to_pylist()
+    texts = [str(labels[code]) for code in codes]
+    if any(value is not None and value not in places for value in values) or len(set(texts)) < len(texts):
+        return array, False
+    held = pa.array([None if value is None else places[value] for value in values], pa.int32())
+    return pa.DictionaryArray.from_arrays(held, pa.array(texts, pa.utf8())), True

@@ -1,0 +1,376 @@
+"""How a delimited text file is laid out: what stands between its cells, where its header is, and what is no row.
+
+The first rows tell, once, and whoever reads the file then knows the names of its columns and the line at which its rows
+begin. What was found that a caller may not expect is told in a `Note`, with what overrules it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import mmap
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fishernet.base.errors import FileFormatError
+from fishernet.base.names import listed, several
+from fishernet.base.remedies import Remedy
+from fishernet.data.contents import Note
+from fishernet.data.encoding.dates import DATE, TIME
+from fishernet.data.encoding.labels import DECIMAL
+from fishernet.data.options import DEFAULT_NA, Options
+from fishernet.data.text_file import Record, TextFile, explain, records
+
+DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
+BLANKS = " "  # stands for any number of blanks and tabs between cells
+SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
+SAMPLE_CHARACTERS = 2**20
+MOST_HEADERS = 4  # lines of names, questions and units
+TITLED = 3  # columns, from which on a row with one cell is a title
+YEARS = range(1900, 2101)
+LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no answer", "dk")
+LEAST_BELOW = 2  # rows that tell what a column holds
+NO_TABLE = (  # what a text begins with that is no table
+    (re.compile(r"\s*<(?:!doctype|html|\?xml|table|head|body)\b", re.IGNORECASE), "an HTML or XML page"),
+    (re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])"), "JSON"),
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a delimited file is laid out.
+
+    Attributes
+    ----------
+    file : TextFile
+    delimiter : str
+    names : tuple of str
+        The names of the columns, all different; the first may be empty, if it is an index as pandas and R write one.
+    first_line : int
+        The line at which the rows begin, counted from 1; 0 where there is none.
+    spaced : bool
+        Whether a space follows each delimiter.
+    quoted : bool
+        Whether there may be quotes; Arrow then tells missing cells from quoted text.
+    all_quoted : bool
+        Whether every cell is in quotes, which then mean nothing.
+    notes : tuple of Note
+    """
+
+    file: TextFile
+    delimiter: str
+    names: tuple[str, ...]
+    first_line: int
+    spaced: bool = False
+    quoted: bool = False
+    all_quoted: bool = False
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the first of several columns has no name, as the index that pandas writes."""
+        return len(self.names) > 1 and not self.names[0]
+
+    def broken(self, why: str) -> FileFormatError:
+        """Return an error that says where the file is broken."""
+        return explain(self.file, self.delimiter, len(self.names), why, self.first_line)
+
+
+def layout_of(file: TextFile, options: Options, named: str | None = None) -> Layout:
+    """Return how a file is laid out; `named` is the delimiter that the ending of its name tells."""
+    delimiter, sample, notes = _delimited(file, options.text.delimiter, named)
+    if delimiter == BLANKS:
+        file, delimiter = _with_tabs(file), "\t"
+        sample = _sample(file, delimiter)
+    _refuse_other_content(file, sample)
+    first = _header_place(sample, options.text.skip_rows)
+    if first:
+        fact = f"{several(first, 'line')} above the header {'is' if first == 1 else 'are'} no part of the table"
+        silence = Remedy({"skip_rows": sample[first].line - 1}, "silence this warning")
+        notes += [] if options.text.skip_rows is not None else [Note(fact, "skip_rows", (silence,))]
+    rows = sample[first:]
+    asked = options.text.header_rows
+    n_headers = _n_headers(rows) if asked is None else min(asked, len(rows))
+    if asked is None and n_headers != 1:
+        notes.append(_note_of_headers(n_headers, rows))
+    names, more = _names(rows, n_headers)
+    below = rows[n_headers:]
+    text = "".join(record.text for record in rows[:n_headers])
+    spaced = len(names) > 1 and '"' not in text and all(name.startswith(" ") for name in names[1:])
+    return Layout(
+        file,
+        delimiter,
+        tuple(_different([name.strip() for name in names] if spaced else names, notes)),
+        below[0].line if below else 0,
+        spaced,
+        file.gzipped or _holds_quotes(file),
+        len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
+        tuple(notes + more),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- what separates cells
+
+
+def _sample(file: TextFile, delimiter: str) -> list[Record]:
+    """Return the first rows of a file as a delimiter cuts them; of rows that are very long only a few."""
+    found: list[Record] = []
+    length = 0
+    try:
+        for record in records(file, delimiter):
+            found.append(record)
+            length += len(record.text)
+            if len(found) == SAMPLE_ROWS or (length > SAMPLE_CHARACTERS and len(found) >= LEAST_ROWS):
+                break
+    except UnicodeDecodeError:
+        raise explain(file, delimiter, 0, "no header") from None
+    except csv.Error as error:
+        if not found:
+            raise FileFormatError(file.path, f"the header cannot be read ({error})", line=1) from None
+    if not found:
+        raise FileFormatError(file.path, "is empty; a table needs a header")
+    return found
+
+
+def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[str, list[Record], list[Note]]:
+    """Return what stands between the cells of a file, its first rows, and a note where its name says otherwise."""
+    first = asked or named or DELIMITERS[0]
+    sample = _sample(file, first)
+    if asked is not None or (named is not None and _evenness(sample)[0] == 2):
+        return first, sample, []
+    best = (_evenness(sample), first, sample)
+    for delimiter in DELIMITERS:
+        if delimiter != first:
+            other = _sample(file, delimiter)
+            best = max(best, (_evenness(other), delimiter, other), key=lambda one: one[0])
+    if best[0] == (0, 0) and _is_cut_by_blanks(sample):
+        best = ((0, 1), BLANKS, sample)
+    _, delimiter, sample = best
+    if named is None or delimiter == named:
+        return delimiter, sample, []
+    what = "blanks" if delimiter == BLANKS else repr(delimiter)
+    typed = "tab" if delimiter == "\t" else delimiter
+    silence = () if delimiter == BLANKS else (Remedy({"delimiter": typed}, "silence this warning"),)
+    fact = f"the cells are separated by {what}, not by {named!r}, and are read so"
+    return delimiter, sample, [Note(fact, "delimiter", silence)]
+
+
+def _width(sample: Sequence[Record]) -> int:
+    """Return how many cells most rows have."""
+    counts = Counter(len(record.cells) for record in sample)
+    return max(counts, key=lambda width: (counts[width], width))
+
+
+def _evenness(sample: Sequence[Record]) -> tuple[int, int]:
+    """Return how well a delimiter cuts rows, 2 where all are cut evenly, 1 but for titles, and into how many cells."""
+    width = _width(sample)
+    rows = list(itertools.dropwhile(lambda record: len(record.cells) == 1, sample))
+    n_titles = len(sample) - len(rows)
+    if width == 1 or len(rows) <= max(1, n_titles) or any(len(record.cells) != width for record in rows):
+        return 0, 0
+    return (1 if n_titles else 2), width
+
+
+def _is_cut_by_blanks(sample: Sequence[Record]) -> bool:
+    """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers."""
+    cut = [_cut_by_blanks(line) for record in sample for line in record.text.splitlines() if line.strip()]
+    width, rows = len(cut[-1]), cut[1:]
+    if width < 2 or len(rows) < LEAST_BELOW or any(len(cells) != width for cells in rows):
+        return False
+    cells = [cell for row in rows for cell in row]
+    return len(cut[0]) in (width, width - 1) and 2 * sum(map(_is_number, cells)) >= len(cells)
+
+
+def _cut_by_blanks(line: str) -> list[str]:
+    return next(csv.reader([" ".join(line.split())], delimiter=" "), [])
+
+
+def _with_tabs(file: TextFile) -> TextFile:
+    """Return a file whose cells are separated by blanks as one whose cells are separated by tabs."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    with file.whole() as stream:
+        lines = stream.read().decode("utf-8-sig").splitlines()
+    writer.writerows(cells for cells in map(_cut_by_blanks, lines) if cells)
+    return TextFile(file.path, False, text.getvalue().encode())
+
+
+def _holds_quotes(file: TextFile) -> bool:
+    if file.content is not None:
+        return b'"' in file.content
+    with file.binary() as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b'"') >= 0
+
+
+def _is_quoted(record: Record, delimiter: str) -> bool:
+    """Whether all cells of a row are in quotes."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="").writerow(record.cells)
+    return text.getvalue() == record.text.lstrip("\ufeff").rstrip("\r\n")
+
+
+def _refuse_other_content(file: TextFile, sample: Sequence[Record]) -> None:
+    """Raise FileFormatError where the text is of another kind than a table."""
+    text = sample[0].text + (sample[1].text if len(sample) > 1 else "")
+    for pattern, what in NO_TABLE:
+        if pattern.match(text):
+            raise FileFormatError(file.path, f"holds {what}, no table; export it as CSV", line=1)
+
+
+# ------------------------------------------------------------------------------------------------ where the header is
+
+
+def _header_place(sample: Sequence[Record], skip_rows: int | None) -> int:
+    """Return how many of the first rows stand above the header: titles, comments and rows of delimiters."""
+    if skip_rows is not None:
+        return min(sum(record.line <= skip_rows for record in sample), len(sample) - 1)
+    width = _width(sample)
+    if width == 1:
+        comments = list(itertools.takewhile(lambda record: record.text.startswith("#"), sample))
+        return len(comments) if len(comments) < len(sample) else 0
+    for place, record in enumerate(sample):
+        full = sum(bool(cell.strip()) for cell in record.cells)
+        is_title = len(record.cells) < width - 1 or (full < 2 and width >= TITLED)
+        is_title = is_title or (len(record.cells) == 1 < width and not _goes_on(sample[place + 1 :]))
+        is_comment = record.text.startswith("#") and (len(record.cells) != width or not _goes_on(sample[place + 1 :]))
+        if not is_title and not is_comment:
+            return place if len(sample) - place > 1 else 0
+    return 0
+
+
+def _goes_on(rows: Sequence[Record]) -> bool:
+    """Whether the first of some rows has numbers where those below it have, and so is not their header."""
+    kinds = _kinds(rows[1:]) if len(rows) > LEAST_BELOW else {}
+    return any(_is_number(rows[0].cells[place]) for place in kinds if place < len(rows[0].cells))
+
+
+def _n_headers(rows: Sequence[Record]) -> int:
+    """Return how many rows are names, questions or units: none where the first one looks like all others."""
+    if len(rows) <= LEAST_BELOW:
+        return 1
+    if _looks_like_a_row(rows[0].cells, rows[1:]):
+        return 0
+    most = min(MOST_HEADERS, len(rows) - LEAST_BELOW - 1)
+    below = rows[max(1, most) :]
+    return 1 + len(list(itertools.takewhile(lambda row: _is_another_header(row.cells, below), rows[1:most])))
+
+
+def _kinds(rows: Sequence[Record]) -> dict[int, str]:
+    """Return which columns hold numbers, and which dates, in all of some rows that have a cell."""
+    found = {}
+    for place in range(len(rows[0].cells)):
+        cells = [r.cells[place] for r in rows if len(r.cells) > place and r.cells[place].strip() not in DEFAULT_NA]
+        if len(cells) < LEAST_BELOW:
+            continue
+        if all(map(_is_number, cells)):
+            found[place] = "numbers"
+        elif all(DATE.fullmatch(cell) or TIME.fullmatch(cell) for cell in cells):
+            found[place] = "dates"
+    return found
+
+
+def _is_number(cell: str) -> bool:
+    return DECIMAL.fullmatch(cell.strip()) is not None
+
+
+def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
+    """Whether what should be names are numbers above numbers, and labels that occur again below."""
+    if len(cells) != _width(below):
+        return False
+    kinds = _kinds(below)
+    above = {place: cells[place] for place, kind in kinds.items() if kind == "numbers"}
+    if not above or not all(_is_number(cell) for cell in above.values()):
+        return False
+    others = {place: cell for place, cell in enumerate(cells) if place not in above}
+    known = {place: {record.cells[place] for record in below if len(record.cells) > place} for place in others}
+    if not all(cell.strip() in DEFAULT_NA or cell in known[place] for place, cell in others.items()):
+        return False
+    if any(cell.strip() not in DEFAULT_NA for cell in others.values()):
+        return True
+    numbers = [float(cell) for cell in above.values()]
+    are_names = numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1))) or set(numbers) <= set(YEARS)
+    return len(set(above.values())) < len(above) or not are_names
+
+
+def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
+    """Whether a row has words above columns of numbers and dates, and says nothing that a row below says.
+
+    Above one such column alone a word may mean a missing cell, so then all other cells must be words of their own.
+    """
+    kinds = _kinds(below)
+    words = [cell for place in kinds if place < len(cells) and (cell := cells[place].strip())]
+    others = [cell.strip() for place, cell in enumerate(cells) if place not in kinds]
+    known = {cell.strip() for record in below for cell in record.cells}
+    if not words or any(_is_number(w) or DATE.fullmatch(w) or TIME.fullmatch(w) or _may_be_missing(w) for w in words):
+        return False
+    if any(cell and cell in known for cell in (*words, *others)):
+        return False
+    return len(words) > 1 or (len(others) > 0 and all(others) and len({*words, *others}) == len(cells))
+
+
+def _may_be_missing(word: str) -> bool:
+    """Whether a word stands for a missing cell in many tables."""
+    return word in DEFAULT_NA or word.lower() in LIKE_MISSING or not any(map(str.isalpha, word))
+
+
+def _note_of_headers(n: int, rows: Sequence[Record]) -> Note:
+    one = Remedy({"header_rows": 1}, "take the first line alone for the header")
+    if n == 0:
+        first = listed(rows[0].cells, 3)
+        fact = f"the first line ({first}) looks like a row, not like names, so the columns are numbered"
+        return Note(fact, "header_rows", (one, Remedy({"header_rows": 0}, "silence this warning")))
+    fact = f"{several(n - 1, 'line')} below the names {'is' if n == 2 else 'are'} part of the header, and no rows"
+    return Note(fact, "header_rows", (one, Remedy({"header_rows": n}, "silence this warning")))
+
+
+# --------------------------------------------------------------------------------------------- what columns are called
+
+
+def _names(rows: Sequence[Record], n_headers: int) -> tuple[list[str], list[Note]]:
+    """Return the names of the columns, and notes where rows have one cell more than the header."""
+    below = rows[n_headers:]
+    width = _width(below) if below else len(rows[0].cells)
+    if n_headers == 0:
+        return [f"column {place + 1}" for place in range(width)], []
+    headers = [record.cells for record in rows[:n_headers]]
+    names = _joined(headers)
+    if below and width == len(names) + 1 and all(len(record.cells) == width for record in below):
+        if all(not record.cells[-1].strip() for record in below):
+            return [*names, ""], []
+        return ["", *names], []
+    return names, []
+
+
+def _joined(headers: Sequence[Sequence[str]]) -> list[str]:
+    """Return names from several lines: the first line, unless it names groups of columns."""
+    first = list(headers[0])
+    if len(headers) == 1 or (all(first) and len(set(first)) == len(first)):
+        return first
+    group, found = "", []
+    for place, name in enumerate(first):
+        group = name or group
+        below = headers[1][place] if place < len(headers[1]) else ""
+        found.append(" ".join(word for word in (group, below) if word))
+    return found
+
+
+def _different(names: Sequence[str], notes: list[Note]) -> list[str]:
+    """Return names that are all different and, but for the first, not empty; say which were changed."""
+    found: list[str] = []
+    changed: list[str] = []
+    for place, name in enumerate(names):
+        if not name and (place or len(names) == 1):
+            name = f"column {place + 1}"
+            notes.append(Note(f"column {place + 1} has no name and is called {name!r}", "exclude"))
+        if name in found:
+            number = next(n for n in itertools.count(1) if f"{name}.{n}" not in found and f"{name}.{n}" not in names)
+            name = f"{name}.{number}"
+            changed.append(name)
+        found.append(name)
+    if changed:
+        fact = f"columns have the same name; the later ones are called {listed(changed)}"
+        notes.append(Note(fact, "exclude"))
+    return found

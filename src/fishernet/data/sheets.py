@@ -1,0 +1,143 @@
+"""Sheets of Excel and LibreOffice files: ``.xlsx``, ``.xlsm``, ``.xlsb``, ``.xls`` and ``.ods``.
+
+A sheet becomes the text that its program would export, with dates as in ISO 8601, and is read as such text is: titles,
+headers and units are found in one place. It needs python-calamine, of the extra ``excel``.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.names import listed, several
+from fishernet.base.remedies import Remedy
+from fishernet.data.contents import Contents, Note
+from fishernet.data.csv import delimited_contents
+from fishernet.data.options import Options
+from fishernet.data.text_file import TextFile
+
+SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+INSTALL = 'pip install "fishernet[excel]"'
+MIDNIGHT = datetime.time()
+MOST_ROWS = 2**20 - 1  # of a sheet, but for its header
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # in the XML of a sheet
+
+Rows = list[list[Any]]
+
+
+def sheet_contents(path: Path, options: Options) -> Contents:
+    """Return what a sheet of a file holds: the one that is asked for, or the first that has rows."""
+    name, rows, notes = _sheet(path, options.text.sheet)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_texts, rows))
+    file = TextFile(path, False, text.getvalue().encode("utf-8", "replace"))
+    found = delimited_contents(file, options, ",")
+    return Contents(f"{path}, sheet {name!r}", "sheet", found.schema, found.frames, (*notes, *found.notes))
+
+
+def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
+    """Return the name of a sheet, its rows, and what is not taken from the file."""
+    calamine = _library(path)
+    try:
+        with calamine.CalamineWorkbook.from_path(path) as book:
+            sheets = book.sheets_metadata
+            names = [s.name for s in sheets if s.typ == calamine.SheetTypeEnum.WorkSheet]
+            shown = [s.name for s in sheets if s.name in names and s.visible == calamine.SheetVisibleEnum.Visible]
+            if asked is not None and asked not in names:
+                fact = f"has no sheet {asked!r} of cells; there are {listed(names)}"
+                raise FileFormatError(path, fact, parameter="sheet")
+            for name in [asked] if asked is not None else (shown or names):
+                sheet = book.get_sheet_by_name(name)
+                rows = _rows(sheet)
+                if rows:
+                    others = [other for other in shown if other != name] if asked is None else []
+                    return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet)]
+    except calamine.PasswordError:
+        raise FileFormatError(path, "is protected by a password; save it without one") from None
+    except calamine.CalamineError as error:
+        raise FileFormatError(path, f"is no sheet, or a broken one ({str(error).partition(chr(10))[0]})") from None
+    raise FileFormatError(path, "holds no sheet with cells" if asked is None else f"the sheet {asked!r} holds no cells")
+
+
+def _library(path: Path) -> Any:
+    try:
+        import python_calamine
+    except ImportError:
+        raise FileFormatError(path, f"sheets need python-calamine: {INSTALL}, or save the sheet as CSV") from None
+    return python_calamine
+
+
+def _rows(sheet: Any) -> Rows:
+    """Return the rows of a sheet, as far as there are cells; what merged cells hold stands in each of their rows."""
+    rows: Rows = sheet.to_python(skip_empty_area=False) if sheet.total_height else []
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        for row in range(top + 1, min(bottom + 1, len(rows))):
+            if left < len(rows[row]):
+                rows[row][left] = rows[top][left]
+    width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell != ""), default=0)
+    while rows and all(cell == "" for cell in rows[-1]):
+        rows.pop()
+    return [row[:width] for row in rows]
+
+
+def _note_of_others(name: str, others: Sequence[str]) -> list[Note]:
+    if not others:
+        return []
+    fact = f"the file has {several(len(others), 'other sheet')} ({listed(others, 3)}), of which nothing is read"
+    return [Note(fact, "sheet", (Remedy({"sheet": name}, "silence this warning"),))]
+
+
+def _note_of_merged(sheet: Any) -> Iterator[Note]:
+    n = sum(bottom > top for (top, _), (bottom, _) in sheet.merged_cell_ranges or ())
+    if n:
+        yield Note(f"{several(n, 'group')} of merged cells {'is' if n == 1 else 'are'} read as equal cells in each row")
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    return [cell if isinstance(cell, str) else _text(cell) for cell in row]
+
+
+def _text(cell: Any) -> str:
+    """Return a cell that is no text as it is exported."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else repr(cell)
+    if isinstance(cell, datetime.datetime):
+        return str(cell.date() if cell.time() == MIDNIGHT else cell)
+    if isinstance(cell, datetime.timedelta):
+        return repr(cell.total_seconds())
+    return str(cell)
+
+
+def write_sheet(frame: pa.Table, file: Any) -> None:
+    """Write a frame as a sheet of an Excel file; needs openpyxl, of the extra ``excel``."""
+    try:
+        from openpyxl import Workbook
+        from openpyxl.cell import WriteOnlyCell
+    except ImportError:
+        raise FishernetError(f"sheets are written by openpyxl: {INSTALL}, or write .csv") from None
+    if frame.num_rows > MOST_ROWS:
+        raise SchemaError(f"a sheet holds {MOST_ROWS:,} rows at most, and there are {frame.num_rows:,}; write .parquet")
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("table")
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = WriteOnlyCell(sheet, ILLEGAL.sub("", value))
+        found.data_type = "s"  # and no formula
+        return found
+
+    sheet.append([cell(name) for name in frame.column_names])
+    for row in zip(*(column.to_pylist() for column in frame.columns), strict=True):
+        sheet.append([cell(value) for value in row])
+    book.save(file)

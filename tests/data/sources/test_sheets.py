@@ -1,0 +1,101 @@
+"""Sheets of Excel and LibreOffice."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fishernet as fn
+from fishernet.base.errors import FileFormatError, FishernetWarning
+
+openpyxl = pytest.importorskip("openpyxl")
+pytest.importorskip("python_calamine")
+
+ROWS: list[list[Any]] = [
+    ["name", "age", "seen", "at", "smoker", "code"],
+    ["a", 61, datetime.date(2020, 1, 2), datetime.time(14, 30), True, "007"],
+    ["b", 35.5, datetime.date(2021, 3, 4), datetime.time(9, 5), False, "012"],
+    ["a", None, datetime.date(2021, 3, 4), datetime.time(9, 5, 10), False, "007"],
+    ["b", 48, None, None, True, "012"],
+]
+
+
+def saved(path: Path, sheets: dict[str, list[list[Any]]], *, merged: str | None = None, hidden: str = "") -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+        if merged is not None:
+            sheet.merge_cells(merged)
+        sheet.sheet_state = "hidden" if name == hidden else "visible"
+    book.save(path)
+    return path
+
+
+def test_cells_of_all_types(tmp_path: Path) -> None:
+    path = saved(tmp_path / "t.xlsx", {"patients": ROWS})
+    csv = tmp_path / "t.csv"
+    csv.write_text(
+        "name,age,seen,at,smoker,code\na,61,2020-01-02,14:30:00,true,007\nb,35.5,2021-03-04,09:05:00,false,012\n"
+        "a,,2021-03-04,09:05:10,false,007\nb,48,,,true,012\n"
+    )
+    table = fn.read_table(path)
+    assert table == fn.read_table(csv)
+    assert fn.scan(path) == table
+    assert table.variables[0].states == ("a", "b")
+    assert table.variables[-1].states == ("007", "012")
+
+
+def test_titles_units_and_merged_cells(tmp_path: Path) -> None:
+    rows = [["Report of the ward"], [], ["ward", "height", "weight"], [None, "cm", "kg"], ["north", 170, 60]]
+    rows += [[None, 180, 81], ["south", 165, 59], ["south", 171, 88]]
+    path = saved(tmp_path / "t.xlsx", {"data": rows}, merged="A5:A6")
+    with pytest.warns(FishernetWarning) as warned:
+        table = fn.read_table(path, continuous=["height", "weight"])
+    assert table.names == ("ward", "height", "weight")
+    assert [table.variables[0].states[code] for code in table.column("ward")] == ["north", "north", "south", "south"]
+    told = " ".join(str(w.message) for w in warned)
+    assert "sheet 'data'" in told
+    assert "above the header" in told
+    assert "1 line below the names" in told
+    assert "1 group of merged cells" in told
+
+
+def test_which_sheet_is_read(tmp_path: Path) -> None:
+    other = [["x", "y"], [1, 2], [3, 4], [5, 9]]
+    sheets = {"secret": other, "empty": [], "first": ROWS, "second": other}
+    path = saved(tmp_path / "t.xlsx", sheets, hidden="secret")
+    with pytest.warns(FishernetWarning, match="2 other sheets") as warned:
+        assert fn.read_table(path).names[0] == "name"
+    [remedy] = warned[0].message.remedies
+    with warnings.catch_warnings(action="error"):
+        assert fn.read_table(path, **remedy.arguments).names[0] == "name"
+        assert fn.read_table(path, sheet="second").names == ("x", "y")
+        assert fn.read_table(path, sheet="secret").names == ("x", "y")
+    with pytest.raises(FileFormatError, match=r"no sheet 'third' of cells; there are 'secret', 'empty'"):
+        fn.read_table(path, sheet="third")
+    with pytest.raises(FileFormatError, match="holds no cells"):
+        fn.read_table(path, sheet="empty")
+
+
+def test_what_is_no_sheet(tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(FileFormatError, match="is no sheet, or a broken one"):
+        fn.read_table(tmp_path / "t.xlsx")
+    saved(tmp_path / "none.xlsx", {"a": [], "b": []})
+    with pytest.raises(FileFormatError, match="holds no sheet with cells"):
+        fn.read_table(tmp_path / "none.xlsx")
+    saved(tmp_path / "sheet.csv", {"a": ROWS})
+    assert fn.read_table(tmp_path / "sheet.csv").names[0] == "name"
+
+
+def test_a_table_is_written_as_a_sheet(tmp_path: Path) -> None:
+    table = fn.read_table(saved(tmp_path / "t.xlsx", {"patients": ROWS}))
+    fn.write_table(table, tmp_path / "again.xlsx")
+    assert fn.read_table(tmp_path / "again.xlsx") == table
