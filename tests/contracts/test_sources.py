@@ -108,6 +108,12 @@ def assert_same(found: Any, expected: Any) -> None:
 
 
 @EVERY_OF_NUMBERS
+def test_names_are_those_of_the_variables(make: Make) -> None:
+    source = make(numbers(20))
+    assert source.names == tuple(variable.name for variable in source.variables) == ("a", "b", "c", "d")
+
+
+@EVERY_OF_NUMBERS
 def test_it_follows_the_protocol(make: Make) -> None:
     source = make(numbers(300))
     assert isinstance(source, Source)

@@ -280,7 +280,7 @@ def _k_dependences(source: Source, c: int, features: Positions, k: int, limit: f
 def _classification(table: Any, target: str, max_cells: float | None) -> tuple[Source, int, Positions, float]:
     """Return the data, the position of the class, those of all other variables, and the limit on cells."""
     source, limit = categorical_source(table), checked_cells(max_cells)
-    names = [variable.name for variable in source.variables]
+    names = source.names
     c = positions(names, [target], "column")[0]
     if source.variables[c].cardinality < 2:
         raise SchemaError(

@@ -148,6 +148,6 @@ def local_score(
     source = how.source(table)
     family_names = [child, *check.items(parents, "parents")]
     check_names(family_names)
-    where = positions([variable.name for variable in source.variables], family_names, "column")
+    where = positions(source.names, family_names, "column")
     family = Families.from_pairs([(where[0], where[1:])])
     return float(local_scores(source, family, how)[0])
