@@ -81,7 +81,9 @@ def test_numbers_are_scored_on_the_complete_rows() -> None:
     dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
     complete = table.drop_missing()
     assert told(fn.score, dag, table, "fractional") == fn.score(dag, complete, "fractional")
-    assert told(fn.score, dag, {"x": x, "y": y}, "fractional") == fn.score(dag, complete, "fractional")
+    frame = table.to_frame()
+    assert told(fn.score, dag, frame, "fractional") == fn.score(dag, complete, "fractional")
+    assert told(fn.score, dag, frame.to_reader(), "fractional") == fn.score(dag, complete, "fractional")
     found = told(fn.local_score, table, "y", ["x"], "fractional")
     assert found == fn.local_score(complete, "y", ["x"], "fractional")
 

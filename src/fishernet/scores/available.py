@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, warn
-from fishernet.data import Source, Statistic, as_source
-from fishernet.data.matching import is_frame, is_table
+from fishernet.data import Source, Statistic
+from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.scores.base import Families, Score
 from fishernet.scores.likelihood import Bic
 from fishernet.scores.node_average import NodeAverage
@@ -33,10 +33,12 @@ def scored_cells(data: Any, score: Score) -> tuple[Any, Score]:
 
 
 def _complete_numbers(data: Any) -> Any:
-    """Return data without the rows of a table that lack numbers."""
-    rows = as_source(data).rows if is_table(data) or is_frame(data) else None
-    if rows is None or not rows.has_missing:
+    """Return data without the rows of a table or a frame that lack numbers."""
+    if not (is_table(data) or is_frame(data)):
         return data
+    rows = as_numbers(data, purpose="the score 'fractional'", gaps=True)
+    if not rows.has_missing:
+        return rows
     complete = rows.drop_missing()
     warn(f"numbers are missing: {complete.n_rows:,} of {rows.n_rows:,} rows are complete, and scored")
     return complete

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.learn.classifiers import mutual_information, tree_with_leaves
 from fishernet.learn.missing.incomplete import AvailableCases, fit_to
 from fishernet.scores.base import Families
@@ -230,8 +230,8 @@ def test_what_dependency_networks_do_not_take() -> None:
     table = with_holes(chain(4), 100, 1, 0.3)
     with pytest.raises(FishernetError, match="score of its own"):
         fn.learn.dependency_network(table, missing="node-average", score="aic")
-    with pytest.raises(MissingValueError, match="growing trees"):
-        fn.learn.dependency_network(table, inputs="tree")
+    with pytest.raises(FishernetError, match="missing='em' goes with inputs='direct'"):
+        fn.learn.dependency_network(table, inputs="tree", missing="em")
     with pytest.raises(FishernetError, match="unknown missing"):
         fn.learn.local_structure(table, missing="mean")  # type: ignore[arg-type]
 
