@@ -171,8 +171,8 @@ def test_trees_come_back_from_rows_with_holes_and_say_what_they_are_of() -> None
 
 
 def test_numbers_are_cut_before_trees_are_grown() -> None:
-    frame = {"x": np.random.default_rng(1).normal(size=200)}
-    frame["y"] = frame["x"] > 0
+    x = np.random.default_rng(1).normal(size=200)
+    frame = {"x": x, "y": x > 0}
     with pytest.warns(fn.FishernetWarning, match="numbers are cut into bins: 'x'"):
         dn = fn.learn.dependency_network(frame, inputs="tree")
     assert dn.inputs == ((1,), (0,))

@@ -29,7 +29,8 @@ def told(function: Any, *of: Any, **options: Any) -> Any:
 
 def complete_in(table: fn.Table, positions: tuple[int, ...]) -> fn.Table:
     known = [table.codes[v] < table.variables[v].cardinality for v in positions]
-    return table[np.all(known, axis=0)]
+    rows: fn.Table = table[np.flatnonzero(np.all(known, axis=0))]
+    return rows
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.1, 0.5, 0.95]), st.booleans(), st.sampled_from(NAMES))
