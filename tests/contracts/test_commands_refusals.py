@@ -185,7 +185,6 @@ REFUSED = [  # a word in capitals stands for a file
     ),
     ("score MODEL GAPS --missing error", "'smoke' (10)"),
     ("score MODEL GAPS --missing em", "--missing em is a way to learn, and goes with --folds; a model takes keep"),
-    ("score MODEL GAPS --missing keep --score bic", "a score needs a table without missing cells"),
     ("score GAPS --folds 2 --missing node-average --score aic", "other scores go with missing='em'"),
     ("score NET NUMBER-GAP --missing state", "--missing state is for tables of states"),
     ("score NET NUMBERS --terms", "--terms needs a Bayesian network, which has a conditional per variable"),

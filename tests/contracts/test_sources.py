@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.data import Scatter, Source, Statistic, Table, as_source
+from fishernet.scores.local import total_score
+from fishernet.scores.node_average import NodeAverage
 from tests.sources import Blocks, halves
 from tests.tables import random_table
 
@@ -105,6 +107,12 @@ def assert_same(found: Any, expected: Any) -> None:
         assert found[cell][0] == n
         np.testing.assert_allclose(found[cell][1], mean, rtol=1e-11)
         np.testing.assert_allclose(found[cell][2], scatter, rtol=1e-9, atol=1e-8)
+
+
+@EVERY_OF_NUMBERS
+def test_names_are_those_of_the_variables(make: Make) -> None:
+    source = make(numbers(20))
+    assert source.names == tuple(variable.name for variable in source.variables) == ("a", "b", "c", "d")
 
 
 @EVERY_OF_NUMBERS
@@ -208,13 +216,14 @@ def test_missing_cells_are_told_by_name(make: Make) -> None:
     table = random_table(1, 200, [2, 3, 2], missing=0.1)
     dag = fn.Dag.from_edges(table.names, [("v0", "v1")])
     source = make(table)
-    with pytest.raises(fn.errors.MissingValueError, match="v0"):
-        fn.score(dag, source)
     if source.has_missing:  # others do not know before they are asked
+        with pytest.warns(fn.FishernetWarning, match="cells are missing"):
+            assert fn.score(dag, source) == pytest.approx(total_score(table, dag, NodeAverage()), rel=1e-12)
         assert fn.learn.parameters(dag, source).n_rows == 200
         return
-    with pytest.raises(fn.errors.MissingValueError, match="v0"):
-        fn.learn.parameters(dag, source)
+    for ask in (fn.score, fn.learn.parameters):
+        with pytest.raises(fn.errors.MissingValueError, match="v0"):
+            ask(dag, source)
 
 
 class Slow(Blocks):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.learn.shared_rows.trees import TreeGrower
 from fishernet.models import TreeConditional
+from fishernet.models.conditionals.tree import Split
 from tests.tables import random_table
 
 
@@ -95,3 +96,83 @@ def test_what_cannot_grow_is_refused() -> None:
             fn.learn.dependency_network(table, inputs="tree", **options)
     with pytest.raises(fn.FishernetError, match="inputs"):
         fn.learn.dependency_network(table, inputs="forest")  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------------ missing cells
+
+
+def known(table: fn.Table, variable: int) -> fn.Table:
+    return table[table.codes[variable] < table.variables[variable].cardinality]
+
+
+def counts_of(table: fn.Table, child: int) -> np.ndarray:
+    return np.bincount(table.codes[child], weights=table.weights, minlength=table.cardinalities[child]).astype(float)
+
+
+def walked(node: Split | int, rows: fn.Table, child: int, price: float) -> tuple[float, dict[int, np.ndarray]]:
+    """The score of a tree, and the counts of its leaves, by the definition, from rows that know the child."""
+    counts = counts_of(rows, child)
+    alone = float((counts[counts > 0] * np.log(counts[counts > 0] / counts.sum())).sum() - price * (len(counts) - 1))
+    if isinstance(node, int):
+        return alone, {node: counts}
+    left = known(rows, node.variable)
+    branch = np.array(node.branches)[left.codes[node.variable].astype(int)] if left.n_rows else np.zeros(0)
+    parts = [walked(below, left[branch == b], child, price) for b, below in enumerate(node.children)]
+    on_left, _ = walked(0, left, child, price)
+    return alone + sum(part[0] for part in parts) - on_left, {k: v for part in parts for k, v in part[1].items()}
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.sampled_from([0.1, 0.4]), st.sampled_from(["binary", "multiway"]), st.booleans())
+def test_leaves_hold_the_rows_that_know_the_child_and_what_was_asked(
+    seed: int, missing: float, splits: str, weighted: bool
+) -> None:
+    table = random_table(seed, 80, [2, 3, 4], missing=missing, weighted=weighted)
+    grower = TreeGrower(table, 0.5, splits=splits)
+    for child in range(3):
+        grown = grower.grow(child)
+        score, counts = walked(grown.tree, known(table, child), child, 0.5)
+        assert grown.score == pytest.approx(score, abs=1e-9)
+        assert sorted(counts) == list(range(len(grown.counts)))
+        np.testing.assert_array_equal(grown.counts, [counts[leaf] for leaf in range(len(counts))])
+        assert grown.score >= walked(0, known(table, child), child, 0.5)[0] - 1e-9
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.booleans())
+def test_where_all_inputs_are_missing_together_the_tree_is_that_of_the_complete_rows(seed: int, binary: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table, gone = random_table(seed, 60, [2, 3, 4]), rng.random(60) < 0.3
+    columns = [np.where(gone, r, column).astype(np.uint8) for r, column in zip([2, 3], table.codes, strict=False)]
+    grow = [
+        TreeGrower(of, 0.5, splits="binary" if binary else "multiway").grow(2)
+        for of in (fn.Table(table.variables, [*columns, table.codes[2]]), table[~gone])
+    ]
+    assert grow[0].tree == grow[1].tree
+    if grow[0].inputs:
+        np.testing.assert_array_equal(grow[0].counts, grow[1].counts)
+
+
+def test_trees_come_back_from_rows_with_holes_and_say_what_they_are_of() -> None:
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.integers(0, 2, (3, 4000))
+    columns = [np.where(rng.random(4000) < 0.1, 2, column) for column in (a, noise, b, a ^ b)]
+    columns.append(np.where(rng.random(4000) < 0.95, 2, a ^ b))
+    table = fn.Table([fn.Variable(f"v{i}", [0, 1]) for i in range(5)], [c.astype(np.uint8) for c in columns])
+    with pytest.warns(fn.FishernetWarning) as lines:
+        dn = fn.learn.dependency_network(table, inputs="tree", missing="node-average")
+    assert [str(line.message).split(",")[0] for line in lines] == [
+        "'v4' lacks over 90 % of the cells",
+        "cells are missing: each tree is grown on the rows that know its variable and the inputs that it asks",
+    ]
+    assert dn.inputs[3] == (0, 2)
+    assert dn.inputs[1] == ()
+    assert dn.inputs[4] == (3,)
+
+
+def test_numbers_are_cut_before_trees_are_grown() -> None:
+    x = np.random.default_rng(1).normal(size=200)
+    frame = {"x": x, "y": x > 0}
+    with pytest.warns(fn.FishernetWarning, match="numbers are cut into bins: 'x'"):
+        dn = fn.learn.dependency_network(frame, inputs="tree")
+    assert dn.inputs == ((1,), (0,))

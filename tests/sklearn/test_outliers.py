@@ -52,7 +52,7 @@ def test_scores_of_complete_rows_are_the_library_s() -> None:
     frame, _ = mixed()
     for measure in MEASURES:
         detector = BayesianNetworkOutlierDetector(measure=measure).fit(frame)
-        net = fn.learn.bayesian_network(fn.Table.from_frame(frame, bins=5))
+        net = fn.learn.bayesian_network(fn.Table.from_frame(frame, bins="auto"))
         assert detector.network_ == net
         scores = -FisherKernel(net).diag(frame) if measure == "fisher" else net.log_prob(frame)
         terms = (

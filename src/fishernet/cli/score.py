@@ -44,7 +44,7 @@ from fishernet.cli.terminal import (
     shown,
     shown_states,
 )
-from fishernet.data import Scatter, Table
+from fishernet.data import Table
 from fishernet.learn import Likelihood, cross_validate
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES, usual_score
@@ -169,8 +169,7 @@ def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str |
         facts: dict[str, Any] = {}
         if score is not None:
             graph: Any = network.graph
-            known = Scatter.from_data(data) if is_gaussian(network) else data
-            facts = {"score": score, "score_value": graph_score(graph, known, named_score(score))}
+            facts = {"score": score, "score_value": graph_score(graph, data, named_score(score))}
         if top:
             facts["terms"] = least_likely(network, data, top)
     scored = Scored(network, data, {"model": str(model), "table": str(table)}, facts)

@@ -67,8 +67,7 @@ class Scatter(Source):
     """The mean of each column, (d,)."""
     S: Floats
     """The centred sums of products, (d, d)."""
-    names: tuple[str, ...]
-    """Of the columns."""
+    _names: tuple[str, ...]  # the `variables` are made when they are asked for
 
     def __init__(self, n: int, mean: npt.ArrayLike, S: npt.ArrayLike, names: Iterable[str] | None = None) -> None:
         centre, products = check.numbers(mean, "mean"), check.numbers(S, "S")
@@ -90,7 +89,7 @@ class Scatter(Source):
     def _set(self, n: int, mean: Floats, S: Floats, names: tuple[str, ...]) -> None:
         mean.setflags(write=False)
         S.setflags(write=False)
-        for field, value in (("n", n), ("mean", mean), ("S", S), ("names", names)):
+        for field, value in (("n", n), ("mean", mean), ("S", S), ("_names", names)):
             object.__setattr__(self, field, value)
 
     @classmethod
@@ -134,6 +133,11 @@ class Scatter(Source):
     def variables(self) -> tuple[Continuous, ...]:
         """The columns."""
         return tuple(Continuous(name) for name in self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self._names
 
     @property
     def total(self) -> int:

@@ -49,6 +49,11 @@ class Source(Protocol):
         ...
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple([variable.name for variable in self.variables])
+
+    @property
     def rows(self) -> Table | None:
         """The table, where rows can be read one by one; None for a source that knows statistics alone."""
         return None

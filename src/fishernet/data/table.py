@@ -516,7 +516,10 @@ class Table(GivesFrames):
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
         weights = None if self._weights is None else self._weights[picked]
-        return self.adopt(self._variables, [column[picked] for column in self._columns], weights=weights, n_rows=n_rows)
+        columns = [column[picked] for column in self._columns]
+        made = self.adopt(self._variables, columns, weights=weights, n_rows=n_rows)
+        made._decisions = self._decisions
+        return made
 
     def head(self, n: int = 5) -> Self:
         """Return the first rows; ``print(table.head())`` shows their labels."""
@@ -694,3 +697,10 @@ class Table(GivesFrames):
             raise SchemaError(f"the table lacks the column {listed(absent)}; it has {listed(self.names)}")
         at = [where[variable.name] for variable in variables]
         return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]
+
+
+def shared_decisions(tables: Sequence[Table]) -> tuple[Decision, ...]:
+    """Return what was decided of each column, and why, where it is the same for all tables."""
+    first, *others = [table._decisions for table in tables]
+    shared = set(first).intersection(*others)
+    return tuple([decision for decision in first if decision in shared])

@@ -27,7 +27,7 @@ from fishernet.data import Source, Statistic, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.missing.structural_em import graph_by_turns
-from fishernet.learn.missing.ways import way_with_missing
+from fishernet.learn.missing.ways import nearly_empty, way_with_missing
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
 from fishernet.scores import LogLikelihood, local_scores
@@ -51,14 +51,16 @@ def chow_liu(
     """Return the tree over all variables that has the largest likelihood [1]_.
 
     It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
-    joined too, by arcs of weight 0.
+    joined too, by arcs of weight 0. A variable that lacks over nine tenths of its cells has no children,
+    with a warning.
 
     Parameters
     ----------
     table : Table, data frame or Source
         The data. Cells of a Table or a frame may be missing.
     root : str, optional
-        The variable without a parent, by default the first. The trees of all roots are equivalent.
+        The variable without a parent, by default the first that may have children. The trees of all roots are
+        equivalent.
     max_cells : float, optional
         At most this many cells per family (`fishernet.learn.structure`); pairs with more are not joined.
     missing : {"em", "node-average"}, optional
@@ -97,13 +99,14 @@ def chow_liu(
     """
     source = categorical_source(table)
     names = column_names(source)
-    start = 0 if root is None else positions(names, [root])[0]
     every = np.arange(len(names))
+    leaves = _leaves(source, every, root)
+    start = _root(names, root, leaves)
     fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
 
     def tree(counts: Source) -> Dag:
-        above = spanning_tree(mutual_information(counts, every, None).ranks(fits), start)
-        return Dag(names, [(int(above[v]),) if v != start and fits[v, above[v]] else () for v in every])
+        above = tree_with_leaves(mutual_information(counts, every, None).ranks(fits), start, leaves)
+        return Dag(names, [(int(above[v]),) if above[v] != v and fits[v, above[v]] else () for v in every])
 
     return _found(tree, source, missing)
 
@@ -159,14 +162,15 @@ def tan(
     """Return a tree-augmented naive Bayes classifier [1]_: the likeliest in which features form a tree below the class.
 
     The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
-    information given the class.
+    information given the class. A feature that lacks over nine tenths of its cells has no children, with a warning.
 
     Parameters
     ----------
     table, target, max_cells
         As for `naive_bayes`. Two features that have too many cells together with the class are not joined.
     root : str, optional
-        The feature whose only parent is the class, by default the first. All roots give equivalent graphs.
+        The feature whose only parent is the class, by default the first that may have children. All roots give
+        equivalent graphs.
     missing : {"em", "node-average"}, optional
         How a table with missing cells (of the class too) is learned from, as for `chow_liu`.
 
@@ -194,17 +198,26 @@ def tan(
     (15, 2)
     """
     source, c, features, limit = _classification(table, target, max_cells)
-    start = 0
-    if root is not None:
-        start = positions([source.variables[v].name for v in features], [root], "feature")[0]
-    return _found(lambda counts: tree_below(counts, c, features, start, limit), source, missing)
+    leaves = _leaves(source, features, root, target)
+    start = _root([source.names[v] for v in features], root, leaves, "feature")
+    return _found(lambda counts: tree_below(counts, c, features, start, limit, leaves), source, missing)
 
 
-def tree_below(source: Source, c: int, features: Positions, start: int = 0, limit: float = MAX_CELLS) -> Dag:
-    """Return the likeliest graph in which features form a tree, from the place `start` among them, below the class."""
+def tree_below(
+    source: Source,
+    c: int,
+    features: Positions,
+    start: int = 0,
+    limit: float = MAX_CELLS,
+    leaves: npt.NDArray[np.bool_] | None = None,
+) -> Dag:
+    """Return the likeliest graph in which features form a tree, from the place `start` among them, below the class.
+
+    From those marked as leaves no arc leads.
+    """
     fits = _fitting_pairs(source, features, c, limit)
-    above = spanning_tree(mutual_information(source, features, c).ranks(fits), start)
-    joined = [i != start and fits[i, above[i]] for i in range(len(features))]
+    above = tree_with_leaves(mutual_information(source, features, c).ranks(fits), start, leaves)
+    joined = [above[i] != i and fits[i, above[i]] for i in range(len(features))]
     chosen = {int(v): [int(features[above[i]])] if joined[i] else [] for i, v in enumerate(features)}
     return _augmented(source, c, chosen)
 
@@ -220,7 +233,8 @@ def kdb(
     """Return a k-dependence Bayesian classifier [1]_.
 
     Features come in the order of their mutual information with the class, largest first. Each has as parents the class
-    and, of the features before it, the k that share the most mutual information with it given the class.
+    and, of the features before it, the k that share the most mutual information with it given the class. A feature that
+    lacks over nine tenths of its cells is no parent, with a warning.
 
     Parameters
     ----------
@@ -259,16 +273,19 @@ def kdb(
     """
     check.integer(k, "k", least=0)
     source, c, features, limit = _classification(table, target, max_cells)
-    return _found(lambda counts: _k_dependences(counts, c, features, int(k), limit), source, missing)
+    leaves = _leaves(source, features, target)
+    return _found(lambda counts: _k_dependences(counts, c, features, int(k), limit, leaves), source, missing)
 
 
-def _k_dependences(source: Source, c: int, features: Positions, k: int, limit: float) -> Dag:
+def _k_dependences(
+    source: Source, c: int, features: Positions, k: int, limit: float, leaves: npt.NDArray[np.bool_]
+) -> Dag:
     pairs = mutual_information(source, features, c)
     order = descending(pairs.with_given, pairs.tie)
     ranks = pairs.ranks()
     chosen: dict[int, list[int]] = {}
     for place, i in enumerate(order.tolist()):
-        before = order[:place]
+        before = order[:place][~leaves[order[:place]]]
         nearest = features[before[np.argsort(ranks[i, before])]].tolist()
         chosen[int(features[i])] = _within(source, [c, int(features[i])], nearest, k, limit)
     return _augmented(source, c, chosen)
@@ -280,7 +297,7 @@ def _k_dependences(source: Source, c: int, features: Positions, k: int, limit: f
 def _classification(table: Any, target: str, max_cells: float | None) -> tuple[Source, int, Positions, float]:
     """Return the data, the position of the class, those of all other variables, and the limit on cells."""
     source, limit = categorical_source(table), checked_cells(max_cells)
-    names = [variable.name for variable in source.variables]
+    names = source.names
     c = positions(names, [target], "column")[0]
     if source.variables[c].cardinality < 2:
         raise SchemaError(
@@ -302,6 +319,17 @@ def _found(find: Callable[[Source], Dag], source: Any, missing: str | None) -> D
     if way == "em":
         return graph_by_turns(source, find)
     return find(source if way is None else AvailableCases(source))
+
+
+def _leaves(source: Source, features: Positions, *needed: str | None) -> npt.NDArray[np.bool_]:
+    """Return which features are nearly empty, so that no arc may lead from there; not those that are needed."""
+    sparse = nearly_empty(source, [name for name in needed if name is not None])
+    return np.array([source.names[v] in sparse for v in features], dtype=bool)
+
+
+def _root(names: Sequence[str], root: str | None, leaves: npt.NDArray[np.bool_], what: str = "variable") -> int:
+    """Return the place of a tree's root: of the name, otherwise of the first that is no leaf."""
+    return int(leaves.argmin()) if root is None else positions(names, [root], what)[0]
 
 
 def _fitting_pairs(source: Source, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
@@ -342,6 +370,22 @@ def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:
         closer = outside & (ranks[vertex] < nearest)
         parents[closer] = vertex
         nearest[closer] = ranks[vertex][closer]
+    return parents
+
+
+def tree_with_leaves(ranks: npt.NDArray[np.int32], root: int, leaves: npt.NDArray[np.bool_] | None = None) -> Positions:
+    """Return each vertex's parent in the spanning tree of all but some, to which these are joined as leaves.
+
+    It is the tree of the first pairs in which they have no children. The root's parent is itself; of all, where every
+    vertex should be a leaf.
+    """
+    if leaves is None or not leaves.any():
+        return spanning_tree(ranks, root)
+    parents = np.arange(len(ranks))
+    inner = np.flatnonzero(~leaves)
+    if len(inner):
+        parents[inner] = inner[spanning_tree(ranks[np.ix_(inner, inner)], int(np.searchsorted(inner, root)))]
+        parents[leaves] = inner[ranks[np.ix_(leaves, inner)].argmin(axis=1)]
     return parents
 
 

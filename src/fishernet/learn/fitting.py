@@ -240,7 +240,7 @@ def parameters(
     kind = KINDS[make](source.total, options)
     if available_cases or lacks_states:
         source = AvailableCases(source)
-    where = positions([variable.name for variable in source.variables], dag.names, "column")
+    where = positions(source.names, dag.names, "column")
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
     if variables and all(variable.is_continuous for variable in variables):
@@ -284,7 +284,7 @@ def _incomplete_numbers(source: Source, names: Sequence[str]) -> Table | None:
     """Return the columns of a graph where they are numbers of a table and some are missing."""
     if not source.has_missing or source.rows is None:
         return None
-    positions([variable.name for variable in source.variables], names, "column")
+    positions(source.names, names, "column")
     used = source.rows.select(names)
     numbers = used.has_missing and all(variable.is_continuous for variable in used.variables)
     return as_numbers(used, purpose="a Gaussian model", gaps=True) if numbers else None

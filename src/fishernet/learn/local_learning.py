@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, warn
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
@@ -29,7 +29,7 @@ from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
 from fishernet.learn.fitting import bayesian_network, check_smoothing, fit_conditionals
 from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts
-from fishernet.learn.missing.ways import way_with_missing
+from fishernet.learn.missing.ways import MISSING, nearly_empty, way_with_missing
 from fishernet.learn.rules import MAX_CELLS, Rules
 from fishernet.learn.search import Scorer, column_names, first_best, joined_families, score_in_parts, tie
 from fishernet.learn.shared_rows.trees import TreeGrower, leaf_price
@@ -303,12 +303,14 @@ def dependency_network(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data. Cells of a Table or a frame may be missing, but not where trees are grown.
+        The data. Cells of a Table or a frame may be missing.
     score, search, max_inputs, max_cells, last_step, missing, seed, progress, **options
         As for `local_structure`; the parameters are fitted to the same counts as the inputs were found on.
     inputs : {"direct", "tree"}
         What a conditional looks at: the input variables themselves, or a decision tree over them [2]_, grown and pruned
-        by the same score; its leaves share rows of probabilities. Trees need a Table.
+        by the same score; its leaves share rows of probabilities. Trees need a Table. Where cells are missing, a tree
+        is grown on the rows that know the variable and the inputs asked so far, with a warning; it does not ask a
+        column that lacks over nine tenths of its cells.
     smoothing : "zeros", float or "snml"
         "zeros": zero counts become one ([1]_, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
         gives plain frequencies (Algorithm 4), whose zeros may leave the chain without a stationary distribution.
@@ -322,7 +324,7 @@ def dependency_network(
     Raises
     ------
     MissingValueError
-        When a source that is no table lacks cells, or a tree would be grown on rows that do.
+        When a source that is no table lacks cells.
     ZeroProbabilityError
         When smoothing is 0 and a configuration of inputs never occurs.
 
@@ -345,10 +347,15 @@ def dependency_network(
     plain = not isinstance(smoothing, str) and smoothing == 0
     if inputs == "tree":
         generator(seed)
-        table = as_data(table, "growing trees")
+        rows: Any = categorical_source(as_data(table, "growing trees"))
+        if missing is not None and word(missing, "missing", MISSING) == "em" and rows.has_missing:
+            raise FishernetError(
+                "trees are grown on the rows complete in what they ask; missing='em' goes with inputs='direct'",
+                parameter="missing",
+            )
         most = check.optional_integer(max_inputs, "max_inputs", least=0)
-        trees = _grow_trees(table, named_score(score, **options), most, splits, smoothing, progress)
-        return DependencyNetwork(table.variables, trees, n_rows=table.total, allow_zeros=plain)
+        trees = _grow_trees(rows, named_score(score, **options), most, splits, smoothing, progress)
+        return DependencyNetwork(rows.variables, trees, n_rows=rows.total, allow_zeros=plain)
     source = counted(categorical_source(table), missing, named_score(score, **options), progress)
     found = local_structure(
         source,
@@ -376,10 +383,12 @@ def _grow_trees(
     progress: Progress | None,
 ) -> list[TreeConditional]:
     price = leaf_price(score, table.total)
-    table.require_complete("growing trees")
+    unasked = nearly_empty(table)
+    if table.has_missing:
+        warn("cells are missing: each tree is grown on the rows that know its variable and the inputs that it asks")
     of = require_categorical(table.variables, "growing trees")
     column_names(table)
-    grower = TreeGrower(table, price, splits=splits, max_inputs=max_inputs)
+    grower = TreeGrower(table, price, splits=splits, max_inputs=max_inputs, unasked=unasked)
     reporter = Reporter(progress, "growing trees")
     conditionals = []
     for child in range(len(of)):

@@ -278,7 +278,7 @@ def edge_strengths(
     ['from', 'to', 'strength', 'direction']
     """
     source: Source = table if is_statistics(table) else as_data(table, "edge_strengths, which draws rows,")
-    names = tuple(variable.name for variable in source.variables)
+    names = source.names
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
     score = usual_score(source) if score is None else score

@@ -218,11 +218,11 @@ def first_best(scores: Array, size: float = 0.0) -> int:
     return int(np.argmax(scores >= top - tie(top, size)))
 
 
-def column_names(source: Source) -> list[str]:
+def column_names(source: Source) -> tuple[str, ...]:
     """Return the names of the variables to learn from; raise SchemaError when there are none."""
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
-    return [variable.name for variable in source.variables]
+    return source.names
 
 
 def check_options(restarts: int | None, perturb: int | None, candidates: int | None) -> None:

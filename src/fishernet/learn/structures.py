@@ -22,7 +22,7 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.missing.gaussian_em import expected_numbers
 from fishernet.learn.missing.structural_em import structural_em
-from fishernet.learn.missing.ways import way_with_missing
+from fishernet.learn.missing.ways import nearly_empty, way_with_missing
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
@@ -36,7 +36,6 @@ SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
     "hill-climb": HillClimb,
     "exact": Exact,
 }
-LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
 def structure(
@@ -189,10 +188,10 @@ def structure(
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
-        if sparse := _sparse_columns(source):
-            required = list(required)
-            wanted = [*required, *([] if start is None else start.edges)]
-            forbidden = [*forbidden, *_arcs_from(sparse, names, wanted)]
+        required = list(required)
+        wanted = [*required, *([] if start is None else start.edges)]
+        sparse = nearly_empty(source, {parent for parent, _ in wanted})
+        forbidden = [*forbidden, *((parent, child) for parent in sparse for child in names if child != parent)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
@@ -228,27 +227,6 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
             raise FishernetError(f"search {named!r} takes no {name}; searches that do: {takers}", parameter=name)
     own: dict[str, Any] = {"seed": number} if "seed" in _fields(named) else {}
     return SEARCHES[named](**options, **own)
-
-
-def _sparse_columns(source: Source) -> list[str]:
-    """Return the columns that are nearly empty."""
-    if source.rows is None or not source.has_missing:
-        return []
-    missing, n = source.rows.missing_counts(), source.rows.n_rows
-    return [name for name in source.rows.names if n - missing.get(name, 0) < LEAST_KNOWN * n]
-
-
-def _arcs_from(sparse: Iterable[str], names: Iterable[str], wanted: Iterable[Edge]) -> list[Edge]:
-    """Return all arcs from nearly empty columns, with a warning: by EM they become parents of many others.
-
-    A column from which the caller wants an arc is left as it is.
-    """
-    needed = {parent for parent, _ in wanted}
-    parents = [name for name in sparse if name not in needed]
-    if parents:
-        what = f"{listed(parents)} {'lacks' if len(parents) == 1 else 'lack'} over 90 % of the cells"
-        warn(f"{what}, and no arc leads from there to other columns")
-    return [(parent, child) for parent in parents for child in names if child != parent]
 
 
 def _fields(search: str) -> set[str]:

@@ -189,7 +189,7 @@ def local_scores(source: Source, families: Families, score: Score) -> npt.NDArra
 
 def family_positions(source: Source, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
-    where = positions([variable.name for variable in source.variables], dag.names, "column")
+    where = positions(source.names, dag.names, "column")
     return Families.from_pairs((where[i], [where[p] for p in others]) for i, others in enumerate(dag.families))
 
 

@@ -11,6 +11,7 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, listed, positions, shown
 from fishernet.base.vocabulary import ScoreName, refuse_options, word
 from fishernet.graphs import Dag, UndirectedGraph
+from fishernet.scores.available import scored_cells
 from fishernet.scores.base import Families, Score
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional
@@ -103,7 +104,20 @@ def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bi
     SchemaError
         When the table lacks a variable.
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells.
+
+    Warns
+    -----
+    FishernetWarning
+        When cells of the table are missing: "bic" becomes the node-average likelihood [1]_, which `learn.structure`
+        maximizes with ``missing="node-average"``. Any other score says what parents tell on the rows that are complete
+        in a family, and adds the child's score without parents on the rows in which it is known. "fractional" is of the
+        complete rows. Right where cells are missing completely at random.
+
+    References
+    ----------
+    .. [1] T. Bodewes and M. Scutari, "Learning Bayesian networks from incomplete data with the node-average
+       likelihood", 2021.
 
     Examples
     --------
@@ -113,7 +127,8 @@ def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bi
     >>> round(fn.score(dag, table, "loglik"), 6)  # 4 log(1/2): v1 copies v0
     -2.772589
     """
-    return total_score(table, dag, named_score(score, **options))
+    source, how = scored_cells(table, named_score(score, **options))
+    return total_score(source, dag, how)
 
 
 def local_score(
@@ -136,6 +151,8 @@ def local_score(
     ------
     SchemaError
         When a name is unknown, a parent is given twice, or the child is among its parents.
+    MissingValueError
+        When a source that is no table lacks cells; those of a table are dealt with as in `score`.
 
     Examples
     --------
@@ -144,10 +161,10 @@ def local_score(
     >>> fn.local_score(table, "v1", ["v0"], "loglik")
     0.0
     """
-    how = named_score(score, **options)
-    source = how.source(table)
+    data, how = scored_cells(table, named_score(score, **options))
+    source = how.source(data)
     family_names = [child, *check.items(parents, "parents")]
     check_names(family_names)
-    where = positions([variable.name for variable in source.variables], family_names, "column")
+    where = positions(source.names, family_names, "column")
     family = Families.from_pairs([(where[0], where[1:])])
     return float(local_scores(source, family, how)[0])

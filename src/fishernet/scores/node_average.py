@@ -14,7 +14,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
 from fishernet.data.variable import require_categorical
-from fishernet.scores.base import Families, Score
+from fishernet.scores.base import Families, Score, cell_counts
 
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
 
@@ -27,11 +27,13 @@ class NodeAverage(Score):
     the same of the child without its parents (which is no matter of the graph, but of which rows they are), less the
     price of its parameters,
 
-        ``N / n sum_jk n_jk log(n n_jk / (n_j n_k)) - price q (r - 1)``.
+        ``N / n sum_jk n_jk log(n n_jk / (n_j n_k)) - price q (r - 1)``,
+
+    and N times the mean log-likelihood of the child alone, on the rows that know it, which is the same for all graphs.
 
     The scores of two graphs come from different rows and differ by chance, by the root of N. So BIC's price would keep
     arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
-    that are missing. On complete data this is BIC, up to a constant.
+    that are missing. On complete data this is BIC.
 
     Parameters
     ----------
@@ -72,11 +74,18 @@ class NodeAverageTerms:
     def __init__(self, source: Source, caution: float = 1.0) -> None:
         self._source = source
         total, n_variables = float(source.total), len(source.variables)
-        missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in range(n_variables)]))
+        alone = source.statistics([(v,) for v in range(n_variables)])
+        missing = sum(float(one.left_out) for one in alone)
+        self._alone = np.array([_mean_log_likelihood(one) * total for one in alone])
         self.price = price(total, caution * missing / max(1.0, total * n_variables))
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
+        scores: npt.NDArray[np.float64] = self._of_parents(families) + self._alone[families.children]
+        return scores
+
+    def _of_parents(self, families: Families) -> npt.NDArray[np.float64]:
+        """Return what parents tell, less their price."""
         rows = self._source.rows
         if rows is None:
             sets = [tuple(sorted((child, *parents))) for child, parents in families]
@@ -86,7 +95,7 @@ class NodeAverageTerms:
         return _core.node_average_scores(rows.native, float(rows.total), self.price, rows.weights_in_units[1], *flat)
 
     def _of(self, statistic: Statistic, child: int) -> float:
-        """Return the score of a family of which only counts are known."""
+        """Return the same of a family of which only counts are known."""
         states, counts = occurring(statistic)
         at = statistic.variables.index(child)
         sizes = [self._source.variables[v].cardinality for v in statistic.variables]
@@ -107,6 +116,13 @@ class NodeAverageTerms:
             "with missing cells it takes missing='em'",
             parameter="search",
         )
+
+
+def _mean_log_likelihood(statistic: Statistic) -> float:
+    """Return what a row says of a variable alone, on the average of those that know it."""
+    counts = cell_counts(statistic)
+    n = float(counts.sum())
+    return float(counts @ np.log(counts / n)) / n if n else 0.0
 
 
 def price(total: float, missing: float) -> float:

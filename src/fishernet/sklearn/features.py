@@ -45,9 +45,10 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         What a search maximizes.
     smoothing : float, "snml" or "zeros"
         What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
-    bins : int, mapping from column to int or cut points, or None
+    bins : int, "auto", mapping from column to one of these or to cut points, or None
         Numeric columns are cut into at most this many bins, and columns with no more distinct numbers keep them as
-        states; None takes all numbers for states. The columns of an array are called x0, x1, ...
+        states; "auto" takes the histogram of least description length, which is made for densities and tells classes
+        apart less well; None takes all numbers for states. The columns of an array are called x0, x1, ...
     binning : {"quantile", "equal-width"}
         How an int in `bins` is turned into cut points.
     options : mapping, optional

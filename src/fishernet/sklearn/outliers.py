@@ -53,8 +53,11 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         The share of the rows of training that are taken for outliers, above 0 and at most 0.5; fewer where rows tie.
     structure, structure_score, options
         The search that finds the arcs, what it maximizes, and what `fishernet.learn.structure` takes besides.
-    smoothing, bins, binning, random_state
+    smoothing, binning, random_state
         As for `FisherFeatures`.
+    bins : "auto", int, mapping from column to int or cut points, or None
+        As for `FisherFeatures`; by default "auto", as a row may be odd in the tails, which bins of equally many rows do
+        not tell apart.
 
     Attributes
     ----------
@@ -97,7 +100,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         structure: SearchName = "order",
         structure_score: ScoreName | Score = "bic",
         smoothing: float | str = 1.0,
-        bins: Bins | None = 5,
+        bins: Bins | None = "auto",
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
         random_state: Seed = None,

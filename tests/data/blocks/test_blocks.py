@@ -170,3 +170,43 @@ def test_threads_read_files_as_one_table(ending: str, tmp_path: Path) -> None:
         (tmp_path / f"1.{ending}").write_bytes(b"nothing")
         with pytest.raises(fn.FileFormatError, match=f"1.{ending}"):
             fn.scan(tmp_path, client=threads)
+
+
+PEOPLE = {
+    "id": [f"patient {i}" for i in range(60)],
+    "age": [20.5 + i % 37 for i in range(60)],
+    "ward": ["north", "south", None] * 20,
+    "children": [i % 3 for i in range(60)],
+}
+
+
+@pytest.mark.parametrize("bins", [None, "auto", 3])
+def test_what_columns_are_and_why_is_that_of_one_table(bins: Any) -> None:
+    with pytest.warns(fn.FishernetWarning):
+        table = Table.from_frame(PEOPLE, bins=bins)
+    told = table.describe()
+    assert [column.kind for column in told.columns].count("left out") == 1
+    assert all(column.why for column in told.columns)
+    for n_parts in (1, 2, 7):
+        parts = cut(table, n_parts)
+        assert parts.describe() == told
+        assert parts.changed(lambda part, _: part).describe() == told
+        assert parts.discretize(2).describe() == table.discretize(2).describe()
+
+
+def test_reasons_that_differ_between_tables_are_left_out() -> None:
+    text, other = {"x": ["a", "b"] * 9, "y": ["0", "1"] * 9}, {"x": ["a", "b"] * 9, "y": ["1", "0"] * 9}
+    tables = [Table.from_frame(text), Table.from_frame(other, categorical=["y"])]
+    assert tables[0].variables == tables[1].variables
+    reasons = [{column.name: column.why for column in table.describe().columns} for table in tables]
+    assert reasons[0]["y"] != reasons[1]["y"]
+    for order in (tables, tables[::-1]):
+        found = {column.name: column.why for column in Blocks(order).describe().columns}
+        assert found == {"x": reasons[0]["x"], "y": ""}
+
+
+def test_some_rows_say_why_their_columns_are_what_they_are() -> None:
+    table = Table.from_frame({"x": [0.5, 1.5, 2.5] * 5, "y": ["a", "b", "c"] * 5})
+    reasons = [column.why for column in table.describe().columns]
+    for rows in (slice(4), [3, 1, 1], np.arange(15) % 2 == 0):
+        assert [column.why for column in table[rows].describe().columns] == reasons

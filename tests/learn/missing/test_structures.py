@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
-from fishernet.learn.classifiers import mutual_information
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.learn.classifiers import mutual_information, tree_with_leaves
 from fishernet.learn.missing.incomplete import AvailableCases, fit_to
 from fishernet.scores.base import Families
 from fishernet.scores.local import LocalScores
@@ -230,7 +230,67 @@ def test_what_dependency_networks_do_not_take() -> None:
     table = with_holes(chain(4), 100, 1, 0.3)
     with pytest.raises(FishernetError, match="score of its own"):
         fn.learn.dependency_network(table, missing="node-average", score="aic")
-    with pytest.raises(MissingValueError, match="growing trees"):
-        fn.learn.dependency_network(table, inputs="tree")
+    with pytest.raises(FishernetError, match="missing='em' goes with inputs='direct'"):
+        fn.learn.dependency_network(table, inputs="tree", missing="em")
     with pytest.raises(FishernetError, match="unknown missing"):
         fn.learn.local_structure(table, missing="mean")  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------- nearly empty columns
+
+
+@given(st.integers(1, 5), st.integers(0, 2**32))
+def test_a_tree_with_leaves_is_the_heaviest_in_which_these_have_no_children(n: int, seed: int) -> None:
+    """Of all ways to choose a parent for every vertex but the root that make a tree."""
+    rng = np.random.default_rng(seed)
+    leaves = rng.random(n) < 0.4
+    ranks = np.zeros((n, n), dtype=np.int32)
+    ranks[np.triu_indices(n, 1)] = rng.permutation(n * (n - 1) // 2)
+    ranks += ranks.T
+    root = int(leaves.argmin())
+    found = tree_with_leaves(ranks, root, leaves)
+    if leaves.all():
+        assert found.tolist() == list(range(n))
+        return
+
+    def reaches_root(above: Any) -> bool:
+        seen = np.arange(n)
+        for _ in range(n):
+            seen = above[seen]
+        return bool((seen == root).all())
+
+    def weight(above: Any) -> int:  # sums of powers order trees as their first pairs that differ do
+        return sum(2 ** (100 - int(ranks[v, above[v]])) for v in range(n) if v != root)
+
+    choices = [[root] if v == root else [u for u in range(n) if u != v and not leaves[u]] for v in range(n)]
+    trees = [np.array(above) for above in itertools.product(*choices) if reaches_root(np.array(above))]
+    assert found.tolist() in [above.tolist() for above in trees]
+    assert weight(found) == max(map(weight, trees))
+
+
+@EVERY
+@pytest.mark.parametrize("missing", WAYS)
+def test_no_arc_leads_from_a_nearly_empty_column(learn: Callable[..., fn.Dag], net: Any, missing: Any) -> None:
+    """The arcs between the others are those of the table without it; it is a copy of a column where it is known."""
+    table = with_holes(net, 2000, 1, 0.05)
+    copied = np.where(np.arange(2000) % 15 == 0, table.codes[2], 2).astype(np.uint8)
+    first, *rest = table.variables
+    sparse = fn.Table([first, fn.Variable("h", ["a", "b"]), *rest], [table.codes[0], copied, *table.codes[1:]])
+    with pytest.warns(fn.FishernetWarning, match="'h' lacks over 90 % of the cells"):
+        found = learn(sparse, missing=missing)
+    without = [arc for arc in found.edges if "h" not in arc]
+    assert set(without) == set(learn(table, missing=missing).edges)
+    assert not [arc for arc in found.edges if arc[0] == "h"]
+    assert "v2" in [parent for parent, child in found.edges if child == "h"]
+
+
+def test_a_root_or_a_class_that_is_nearly_empty_is_taken_as_asked() -> None:
+    net = below_a_class()
+    table = with_holes(net, 1000, 1, 0.05)
+    columns = [*table.codes]
+    columns[1] = np.where(np.arange(1000) % 15 == 0, columns[1], 2).astype(np.uint8)
+    sparse = fn.Table(table.variables, columns)
+    assert fn.learn.tan(sparse, "v0", root="v1").parents[1] == (0,)
+    assert fn.learn.chow_liu(sparse, root="v1").parents[1] == ()
+    arcs = fn.learn.kdb(sparse, "v1", missing="node-average").edges
+    assert {child for parent, child in arcs if parent == "v1"} == {"v0", "v2", "v3", "v4"}

@@ -34,7 +34,7 @@ from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
 from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of
 from fishernet.data.statistics.ranks import Place
-from fishernet.data.table import Table
+from fishernet.data.table import Table, shared_decisions
 from fishernet.data.variable import Column
 
 Answer = TypeVar("Answer")
@@ -94,7 +94,7 @@ class Blocks(Source):
         tables = [weighed_in(table, unit) for table in held]
         places = places_of(map, "map")
         facts = [facts_of(table) for table in tables]
-        self._keep(places, places.placed(tables), held[0].variables, facts, ())
+        self._keep(places, places.placed(tables), held[0].variables, facts, shared_decisions(held))
 
     @classmethod
     def adopt(
@@ -126,11 +126,6 @@ class Blocks(Source):
     def variables(self) -> tuple[Column, ...]:
         """The columns."""
         return self._variables
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables' names."""
-        return tuple([variable.name for variable in self._variables])
 
     @property
     def n_rows(self) -> int:

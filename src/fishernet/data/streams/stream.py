@@ -150,7 +150,9 @@ class Stream(Table):
             return super().__getitem__(rows)
         weights = None if self._weights is None else picked.blocks(self._weights)
         columns = zip(self._variables, map(picked.blocks, self._columns), strict=True)
-        return self._written(columns, weights, picked.n_rows)
+        made = self._written(columns, weights, picked.n_rows)
+        made._decisions = self._decisions
+        return made
 
     def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables; see `Table`. Long columns that change go to the disk."""

@@ -212,7 +212,7 @@ class Invariant(Metric):
 
     def mean_of_statistics(self, source: Source) -> Matrix:
         """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
-        where = positions([variable.name for variable in source.variables], self._model.names, "column")
+        where = positions(source.names, self._model.names, "column")
         for v, variable in zip(where, self._model.variables, strict=True):
             if source.variables[v] != variable:
                 raise SchemaError(f"{variable.name!r} has other states in the source than in the network")

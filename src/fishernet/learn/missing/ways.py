@@ -1,8 +1,11 @@
-"""Which way a learner takes with missing cells: "em" or "node-average"."""
+"""Which way a learner takes with missing cells: "em" or "node-average"; and which columns are no key to others."""
 
 from __future__ import annotations
 
-from fishernet.base.errors import FishernetError, SchemaError
+from collections.abc import Collection
+
+from fishernet.base.errors import FishernetError, SchemaError, warn
+from fishernet.base.names import listed
 from fishernet.base.vocabulary import word
 from fishernet.data import Source
 from fishernet.scores import Score
@@ -10,6 +13,7 @@ from fishernet.scores.likelihood import Bic
 
 MISSING = ("em", "node-average")
 MOST_CELLS_OF_EM = 200_000
+LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
 def way_with_missing(source: Source, asked: str | None, score: Score | None = None) -> str | None:
@@ -31,3 +35,18 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
         return "node-average"
     few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
     return way or ("em" if few or score not in (None, Bic()) else "node-average")
+
+
+def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
+    """Return the columns from which no arc leads, with a warning: by EM they would become parents of many others.
+
+    They are those that are nearly empty, but for the columns needed: the caller wants an arc from these.
+    """
+    if source.rows is None or not source.has_missing:
+        return []
+    missing, n = source.rows.missing_counts(), source.rows.n_rows
+    found = [v for v in source.names if v not in needed and n - missing.get(v, 0) < LEAST_KNOWN * n]
+    if found:
+        what = f"{listed(found)} {'lacks' if len(found) == 1 else 'lack'} over 90 % of the cells"
+        warn(f"{what}, and no arc leads from there to other columns")
+    return found

@@ -85,7 +85,7 @@ def merge_rows(
     require_categorical(net.variables, "merging rows")
     how = named_score(score, **options)
     source = _matched(net, table)
-    where = positions([variable.name for variable in source.variables], net.names, "column")
+    where = positions(source.names, net.names, "column")
     merging = MergedFit(how, source.total)
     reporter = Reporter(progress, "merging rows")
     conditionals = []

@@ -5,6 +5,10 @@ score of a tree is the log-likelihood of its leaves less a price for every free 
 separately. Where no split raises it, the best one is still tried, and kept if the splits below it make up for it;
 otherwise it is pruned.
 
+Where cells are missing, a split is judged on the rows that know its variable: by how much it raises the score of these.
+Rows that do not know it are left out below it, so a leaf has the rows that are complete in the child and in all that is
+asked on the way there.
+
 The trees of a dependency network may ask any other variable; those of a Bayesian network ask the parents that its graph
 gives, and are grown from the counts of the family (`TreeFit`).
 """
@@ -12,7 +16,7 @@ gives, and are grown from the counts of the family (`TreeFit`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +49,7 @@ class GrownTree:
     counts: Array
     """(leaves, r) weighted counts of the child's states."""
     score: float
-    """In nats."""
+    """In nats: that of its leaves; where rows were left out, that of the root alone, and what the splits gain."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -54,11 +58,21 @@ class GrownTree:
 
 
 class TreeGrower:
-    """Grows the tree of one variable after the other on one table."""
+    """Grows the tree of one variable after the other on one table; the columns named are never asked."""
 
-    def __init__(self, table: Table, price: float, *, splits: str = "binary", max_inputs: int | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        price: float,
+        *,
+        splits: str = "binary",
+        max_inputs: int | None = None,
+        unasked: Collection[str] = (),
+    ) -> None:
         self._codes = [codes.astype(np.int64) for codes in table.codes]
         self._sizes = table.cardinalities
+        self._incomplete = [name in table.missing_counts() for name in table.names] if table.has_missing else None
+        self._unasked = [name in unasked for name in table.names]
         self._weights = None if table.weights is None else table.weights.astype(np.float64)
         self._price, self._splits, self._most = price, word(splits, "splits", SPLITS), max_inputs
         self._n_rows = table.n_rows
@@ -66,14 +80,14 @@ class TreeGrower:
     def grow(self, child: int) -> GrownTree:
         """Return the tree of one variable."""
         self._child, self._r = child, self._sizes[child]
-        return self._grow(np.arange(self._n_rows), (), LOOK_AHEAD)
+        return self._grow(self._known(child, np.arange(self._n_rows)), (), LOOK_AHEAD)
 
     def _grow(self, rows: Rows, asked: tuple[int, ...], patience: int) -> GrownTree:
         leaf = self._counts(self._codes[self._child][rows], self._r, rows)
         alone = GrownTree(0, leaf[None], self._leaf_score(leaf))
         if np.count_nonzero(leaf) < 2:  # nothing is left to tell
             return alone
-        best = max(self._candidates(rows, asked), key=lambda c: c[0], default=None)
+        best = max(self._candidates(rows, asked, alone.score), key=lambda c: c[0], default=None)
         if best is None:
             return alone
         score, variable, branches = best
@@ -82,29 +96,46 @@ class TreeGrower:
             return alone
         below = LOOK_AHEAD if gains else patience - 1
         now = (*asked, variable)
-        taken = branches[self._codes[variable][rows]]
-        parts = [self._grow(rows[taken == b], now, below) for b in range(int(branches.max()) + 1)]
-        total = sum(part.score for part in parts)
+        known = self._known(variable, rows)
+        taken = branches[self._codes[variable][known]]
+        parts = [self._grow(known[taken == b], now, below) for b in range(int(branches.max()) + 1)]
+        total = sum(part.score for part in parts) + self._left_out(alone.score, rows, known)
         if not total > alone.score + tie(total):
             return alone
         return _joined(variable, branches, parts, total)
 
-    def _candidates(self, rows: Rows, asked: tuple[int, ...]) -> Iterator[tuple[float, int, npt.NDArray[np.int64]]]:
+    def _candidates(
+        self, rows: Rows, asked: tuple[int, ...], alone: float
+    ) -> Iterator[tuple[float, int, npt.NDArray[np.int64]]]:
         """Yield the score of every split of a leaf, its variable, and the branch of each state."""
         full = self._most is not None and len(set(asked)) >= self._most
-        states = self._codes[self._child][rows]
         for variable, size in enumerate(self._sizes):
-            if variable == self._child or size < 2 or (full and variable not in asked):
+            if variable == self._child or size < 2 or self._unasked[variable] or (full and variable not in asked):
                 continue
-            joint = self._counts(self._codes[variable][rows] * self._r + states, size * self._r, rows)
+            known = self._known(variable, rows)
+            states = self._codes[self._child][known]
+            joint = self._counts(self._codes[variable][known] * self._r + states, size * self._r, known)
             joint = joint.reshape(size, self._r)
             occurs = joint.sum(axis=1) > 0
             if occurs.sum() < 2:
                 continue
+            left_out = self._left_out(alone, rows, known)
             for branches in self._divisions(joint, occurs):
                 sums = np.zeros((int(branches.max()) + 1, self._r))
                 np.add.at(sums, branches, joint)
-                yield sum(map(self._leaf_score, sums)), variable, branches
+                yield sum(map(self._leaf_score, sums)) + left_out, variable, branches
+
+    def _known(self, variable: int, rows: Rows) -> Rows:
+        """Return the rows, of some, in which a variable is known."""
+        if self._incomplete is None or not self._incomplete[variable]:
+            return rows
+        return rows[self._codes[variable][rows] < self._sizes[variable]]
+
+    def _left_out(self, score: float, rows: Rows, known: Rows) -> float:
+        """Return what a leaf of all rows scores less one of those known, so that only gains count."""
+        if len(known) == len(rows):
+            return 0.0
+        return score - self._leaf_score(self._counts(self._codes[self._child][known], self._r, known))
 
     def _divisions(self, joint: Array, occurs: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.int64]]:
         """Yield, for each division of a variable's states, the branch of each state."""

@@ -1,0 +1,98 @@
+"""Scores of tables with missing cells: what is complete decides, and one line says so."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.data import Blocks
+from tests.reference.scoring import OTHERS, PENALIZED, family_score
+from tests.tables import random_table
+
+NAMES = [name for name in (*PENALIZED, *OTHERS) if name not in ("bic", "mdl")]
+
+
+def told(function: Any, *of: Any, **options: Any) -> Any:
+    """Return what a function returns that says, in one line, that cells are missing."""
+    with pytest.warns(fn.FishernetWarning, match="are missing: ") as lines:
+        found = function(*of, **options)
+    assert len(lines) == 1
+    return found
+
+
+def complete_in(table: fn.Table, positions: tuple[int, ...]) -> fn.Table:
+    known = [table.codes[v] < table.variables[v].cardinality for v in positions]
+    rows: fn.Table = table[np.flatnonzero(np.all(known, axis=0))]
+    return rows
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.1, 0.5, 0.95]), st.booleans(), st.sampled_from(NAMES))
+def test_parents_tell_what_the_complete_rows_tell(seed: int, missing: float, weighted: bool, name: Any) -> None:
+    """Against the definition, from tables of these rows alone."""
+    table = random_table(seed, 40, [2, 3, 4], missing=missing, weighted=weighted)
+    if not table.has_missing:
+        return
+    sums = 0.0
+    for child, parents in ((0, ()), (1, (0,)), (2, (0, 1))):
+        rows, alone = complete_in(table, (child, *parents)), complete_in(table, (child,))
+        expected = family_score(rows, child, parents, name) - family_score(rows, child, (), name)
+        expected += family_score(alone, child, (), name)
+        names = [f"v{v}" for v in parents]
+        found = told(fn.local_score, table, f"v{child}", names, name)
+        assert found == pytest.approx(expected, rel=1e-10, abs=1e-9)
+        sums += found
+    dag = fn.Dag(table.names, [(), (0,), (0, 1)])
+    assert told(fn.score, dag, table, name) == pytest.approx(sums, rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "bic"])
+def test_a_complete_family_of_an_incomplete_table_has_its_score(name: Any) -> None:
+    table = random_table(4, 300, [2, 3, 2])
+    columns = [*table.codes, np.where(np.arange(300) % 3, 2, 0).astype(np.uint8)]
+    wide = fn.Table([*table.variables, fn.Variable("hole", ["a", "b"])], columns)
+    for child, parents in (("v0", []), ("v1", ["v0"]), ("v2", ["v0", "v1"])):
+        before, after = fn.local_score(table, child, parents, name), told(fn.local_score, wide, child, parents, name)
+        if name == "bic":  # the node-average likelihood has a higher price
+            free = (table.cardinalities[table.names.index(child)] - 1) * np.prod([2, 3][: len(parents)])
+            before -= 300**0.6 / 2 * (wide.missing_counts()["hole"] / (4 * 300)) * free
+        assert after == pytest.approx(before, rel=1e-12)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_bic_becomes_what_learners_maximize(seed: int, weighted: bool) -> None:
+    table = random_table(seed, 60, [2, 3, 2], missing=0.2, weighted=weighted)
+    found = fn.learn.structure(table, missing="node-average")
+    for data in (table, Blocks([table[:20], table[20:]])):
+        assert told(fn.score, found.dag, data) == pytest.approx(found.score, rel=1e-9, abs=1e-9)
+        assert told(fn.score, found.dag, data, "mdl") == pytest.approx(found.score, rel=1e-9, abs=1e-9)
+    names = table.names
+    some = (fn.Dag(names, of) for of in itertools.product([(), (1,), (2,)], [()], [(), (1,)]))
+    assert max(told(fn.score, dag, table) for dag in some) <= found.score + 1e-8
+
+
+def test_numbers_are_scored_on_the_complete_rows() -> None:
+    x, y = np.random.default_rng(1).normal(size=(2, 50))
+    x[3], y[[3, 7]] = np.nan, np.nan
+    table = fn.Table.from_frame({"x": x, "y": y}, continuous=["x", "y"])
+    dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
+    complete = table.drop_missing()
+    assert told(fn.score, dag, table, "fractional") == fn.score(dag, complete, "fractional")
+    frame = table.to_frame()
+    assert told(fn.score, dag, frame, "fractional") == fn.score(dag, complete, "fractional")
+    assert told(fn.score, dag, frame.to_reader(), "fractional") == fn.score(dag, complete, "fractional")
+    found = told(fn.local_score, table, "y", ["x"], "fractional")
+    assert found == fn.local_score(complete, "y", ["x"], "fractional")
+
+
+def test_complete_tables_are_scored_in_silence() -> None:
+    table = random_table(1, 50, [2, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fn.score(fn.Dag.from_edges(table.names, []), table)
