@@ -3,9 +3,9 @@
 A `ColumnSummary` is a column without its rows: its labels, and how many cells hold each. Summaries of two parts add, so
 a table in memory, the batches of a stream and the parts on a cluster come to the same one, and `fishernet.data.decide`
 decides by it alone. Where a column has very many labels, a summary keeps some that stand for all: the least and the
-largest numbers, one that is not whole, those that are no numbers, and for each way to write numbers or dates one that is
-not written so. Whatever is decided of all labels together (they are whole, they are dates, they are more than states can
-be) comes out of those as it would out of all.
+largest numbers, one that is not whole, those that are no numbers, and for each way to write numbers or dates one that
+is not written so. Whatever is decided of all labels together (they are whole, they are dates, they are more than states
+can be) comes out of those as it would out of all.
 """
 
 from __future__ import annotations

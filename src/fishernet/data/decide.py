@@ -329,8 +329,8 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
 def _warn_of_order(name: str, reading: Reading) -> None:
     """Warn where day and month cannot be told apart in any date of a column."""
     warn(
-        f"column {name!r} holds dates as {reading.example!r}, in which day and month cannot be told apart: they are read "
-        f"{reading.form.order}; if they are meant {reading.other}, write them as 2023-12-31",
+        f"column {name!r} holds dates as {reading.example!r}, in which day and month cannot be told apart: they are "
+        f"read {reading.form.order}; if they are meant {reading.other}, write them as 2023-12-31",
         parameter="categorical",
         remedies=[Remedy({"categorical": [name]}, "keep them as text")],
     )
@@ -344,10 +344,11 @@ def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
     if not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
         return
     fact = f"it holds numbers, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
-    remedies = [
-        Remedy({"na_values": {name: labels}}, f"read {'it' if len(labels) == 1 else 'them'} as missing"),
-        Remedy({"categorical": [name]}, "keep the column as text without this warning"),
-    ]
+    remedies = [Remedy({"categorical": [name]}, "keep the column as text without this warning")]
+    if not any(character.isdigit() for label in labels for character in label):  # a limit, or a number, is no gap
+        remedies.insert(
+            0, Remedy({"na_values": {name: labels}}, f"read {'it' if len(labels) == 1 else 'them'} as missing")
+        )
     warn(f"column {name!r} is taken for text; {fact}", parameter="na_values", remedies=remedies)
 
 
@@ -362,10 +363,12 @@ def _warn_of_far_numbers(columns: Sequence[ColumnSummary]) -> None:
     have = "has" if len(others) == 1 else "have"
     more = f" ({listed(others)} {have} such a number, too)" if others else ""
     warn(
-        f"column {first!r} holds {word} in {several(n, 'cell')}, far from all its other numbers{more}: this may be a code "
-        "for missing cells",
+        f"column {first!r} holds {word} in {several(n, 'cell')}, far from all its other numbers{more}: this may be a "
+        "code for missing cells",
         parameter="na_values",
-        remedies=[Remedy({"na_values": {name: list(far) for name, far in found.items()}}, "read such cells as missing")],
+        remedies=[
+            Remedy({"na_values": {name: list(far) for name, far in found.items()}}, "read such cells as missing")
+        ],
     )
 
 

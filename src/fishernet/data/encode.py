@@ -30,8 +30,8 @@ from fishernet.data.decide import (
     with_missing_state,
 )
 from fishernet.data.encoding.bins import cut_here
-from fishernet.data.encoding.cells import Cells, Columns, SourceColumn, joined
-from fishernet.data.encoding.forms import Reading, are_absent, reading_of
+from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
+from fishernet.data.encoding.forms import are_absent, reading_of
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
@@ -185,7 +185,7 @@ def _are_numbers(variable: Column) -> bool:
     states = [state for state in variable.states if state != variable.missing_state]
     if not all(isinstance(state, str) for state in states):
         return all(map(_is_number, states))
-    return bool(states) and reading_of(states, np.ones(len(states), dtype=np.int64), None) is not None
+    return bool(states) and reading_of(list(map(str, states)), np.ones(len(states), dtype=np.int64), None) is not None
 
 
 def _is_number(state: object) -> bool:
@@ -315,7 +315,7 @@ def _without_named(column: SourceColumn, options: Options) -> SourceColumn:
     if not words:
         return column
     meant = numbers_of(label_array([word for word in words if "%" not in word]))
-    if column.holds_numbers:
+    if isinstance(column, NumberCells):
         return column.without_numbers(meant)
     cells = column.coded
     labels = cells.labels.tolist()

@@ -6,6 +6,7 @@ import datetime
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,13 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet import Continuous, FishernetWarning, SchemaError, Table, Variable, read_table
+from fishernet.data.arrow import cells_of
 from fishernet.data.column_summary import ColumnSummary, summary_of
 from fishernet.data.decide import decide
-from fishernet.data.arrow import cells_of
 from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.forms import Reading, reading_of
 from fishernet.data.given import value_given
 from fishernet.data.options import PLAIN, Options, TextFormat
-from fishernet.data.variable import label_array
 
 NAN = float("nan")
 NOON = 1683203400.0  # 2023-05-04 12:30:00 in UTC
@@ -173,7 +173,10 @@ def test_what_python_groups_is_found_again(numbers: list[float], sign: str) -> N
     np.testing.assert_array_equal(found.numbers(texts), np.array(numbers) + 0.0)
 
 
-@given(st.lists(st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2999, 1, 1)), min_size=1), st.sampled_from(["%d.%m.%Y", "%B %d, %Y"]))
+@given(
+    st.lists(st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2999, 1, 1)), min_size=1),
+    st.sampled_from(["%d.%m.%Y", "%B %d, %Y"]),
+)
 def test_what_the_calendar_writes_is_found_again(moments: list[datetime.datetime], how: str) -> None:
     texts = [moment.strftime(how) for moment in moments]
     found = read([*texts, datetime.datetime(2000, 1, 31).strftime(how)])
@@ -235,9 +238,7 @@ def test_parts_add_to_the_whole(kinds: list[int], few: list[str], sizes: list[in
     texts = [*texts[: len(texts) // 2], *few, *texts[len(texts) // 2 :]]
     whole = summary_of(cells(texts), OPTIONS)
     borders = sorted({0, len(texts), *(cut % len(texts) for cut in cuts)})
-    first, *rest = [
-        summary_of(cells(texts[a:b]), OPTIONS) for a, b in zip(borders[:-1], borders[1:], strict=True)
-    ]
+    first, *rest = [summary_of(cells(texts[a:b]), OPTIONS) for a, b in pairwise(borders)]
     total = sum(rest, first)
     assert facts(total) == facts(whole)
     everything = Options.checked(categorical=["x"])
@@ -311,9 +312,9 @@ def test_what_is_told_of_forms(tmp_path: Path) -> None:
             0,
             "dates, in seconds since 1970, written as '2023-05-01T12:30:00+02:00'",
         ),
-        "level": ("0.5 to 119.25", 0, "numbers, '<0.5' and such, in 14 cells, taken for the limit"),
-        "dose": ("0 to 96", 18, "numbers, written as '3 mg'; '-' in 18 cells missing"),
-        "age": ("21 to 89", 12, "numbers, 'unknown' in 12 cells missing"),
+        "level": ("0.5 to 119.25", 0, "numbers, 14 cells written as limits, as '<0.5', are taken for the limit"),
+        "dose": ("0 to 96", 18, "numbers, written as '3 mg'; 18 cells with '-' are missing"),
+        "age": ("21 to 89", 12, "numbers, 12 cells with 'unknown' are missing"),
         "state": ("'None', 'a'", 0, "text"),
     }
 
@@ -350,7 +351,9 @@ def test_a_model_reads_its_columns_as_others_write_them(tmp_path: Path) -> None:
 
 def test_day_and_month_that_cannot_be_told_apart_are_told(tmp_path: Path) -> None:
     path = written(tmp_path, day=[f"{i % 12 + 1}/{i % 11 + 1}/2023" for i in range(100)])
-    said = r"as '1/1/2023', in which .* read month first; if they are meant day first, write them as 2023-12-31; pass cate"
+    said = (
+        r"as '1/1/2023', in which .* read month first; if they are meant day first, write them as 2023-12-31; pass cate"
+    )
     with pytest.warns(FishernetWarning, match=said):
         table = read_table(path)
     assert str(table["day"][1]) == "2023-02-02"
@@ -456,3 +459,14 @@ def test_a_few_words_among_numbers_are_told(tmp_path: Path) -> None:
     with pytest.warns(FishernetWarning, match=r"na_values=\{'x': \['later'\]\} to read it as missing"):
         read_table(path)
     assert read_table(path, na_values={"x": ["later"]}).missing_counts() == {"x": 3}
+
+
+@pytest.mark.parametrize("cells", [["<1", "<2"] * 80, ["$7"]])
+def test_what_says_a_number_is_not_advised_as_missing(cells: list[str], tmp_path: Path) -> None:
+    path = written(tmp_path, x=[*(str(i * 3 % 40) for i in range(120)), *cells])
+    with pytest.warns(FishernetWarning, match=r"it holds numbers, and '") as told:
+        assert not read_table(path).variables[0].is_continuous
+    assert "na_values" not in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(path, categorical=["x"])

@@ -59,7 +59,7 @@ def parsed(texts: Sequence[str]) -> tuple[npt.NDArray[np.float64], Unit] | None:
 
 
 def as_dates(numbers: npt.NDArray[np.float64], unit: str) -> npt.NDArray[Any]:
-    """Return days as datetime64[D], seconds as datetime64[us], times of the day as datetime.time; NaN is NaT, or None."""
+    """Return days as datetime64[D], seconds as datetime64[us], and times of the day as datetime.time; NaN is NaT."""
     if unit == "time":
         return np.array([_time_of_day(number) for number in numbers.tolist()] + [None], dtype=object)[:-1]
     days = unit == "days"
@@ -85,11 +85,11 @@ def in_arrow(numbers: npt.NDArray[np.float64], unit: str | None) -> pa.Array:
 
 
 def date_texts(numbers: Sequence[float], unit: str) -> list[str]:
-    """Return numbers as they are shown: dates, or times to the second (of a day, to the minute) where they are whole."""
+    """Return numbers as they are shown: dates, or times to the second (or minute) where they are whole."""
     dates = as_dates(np.asarray(numbers, dtype=np.float64), unit)
     if unit == "time":
-        finest = [60, 1] if all(float(number).is_integer() for number in numbers) else []
-        spec = next((s for s, n in zip(("minutes", "seconds"), finest) if not any(x % n for x in numbers)), "microseconds")
+        whole = [unit for unit, n in (("minutes", 60), ("seconds", 1)) if not any(number % n for number in numbers)]
+        spec = whole[0] if whole else "microseconds"
         return [time.isoformat(spec) for time in dates.tolist()]
     whole = unit == "days" or all(float(number).is_integer() for number in numbers)
     kind: Literal["D", "s", "us"] = "D" if unit == "days" else "s" if whole else "us"

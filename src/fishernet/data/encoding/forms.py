@@ -32,8 +32,10 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 ABSENT = frozenset(
-    ("", "-", "--", ".", "None", "none", "missing", "unknown")
-    + ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
+    (
+        *("", "-", "--", ".", "None", "none", "missing", "unknown"),
+        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+    )
 )  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
 CURRENCIES = (
     *("US$", "C$", "A$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₪", "₴", "฿", "zł", "Kč", "kr", "Fr."),
@@ -45,6 +47,7 @@ UNIT = re.compile(f"{LETTER}{{2,}}(?:/{LETTER}+)?|{LETTER}/{LETTER}+|°")
 SHORT_UNITS = frozenset("mglshdyKVWANJCF")  # units where a blank stands before them; ``12A`` may be a code
 NO_UNITS = frozenset(("st", "nd", "rd", "th", "am", "pm", "AM", "PM"))
 LIMIT = "(?P<limit>[<>]=?|[≤≥])"
+MINUS, QUOTE = "\u2212", "\u2019"  # the signs of typesetters
 BLANK = "[ \u00a0\u2009\u202f]"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH_NAME = (
@@ -103,7 +106,7 @@ NUMERALS = (  # how digits are grouped, and the decimal separator; the first tha
     (rf"[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}})+(?:,[0-9]+)?|{WHOLE}(?:,[0-9]+)?", ","),
     (rf"[1-9][0-9]{{0,2}}(?:{BLANK}[0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
     (rf"[1-9][0-9]{{0,2}}(?:{BLANK}[0-9]{{3}})+(?:,[0-9]+)?|{WHOLE}(?:,[0-9]+)?", ","),
-    (rf"[1-9][0-9]{{0,2}}(?:['’][0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
+    (rf"[1-9][0-9]{{0,2}}(?:['{QUOTE}][0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
 )
 YEAR, MONTH, DAY = "(?P<year>[12][0-9]{3})", "(?P<month>[0-9]{1,2})", "(?P<day>[0-9]{1,2})"
 CLOCK = (
@@ -144,9 +147,10 @@ DATES = (
     *_days_and_seconds(f"{MONTH_NAME} {DAY},? {YEAR}"),
     *_days_and_seconds(f"{DAY}[ -]{MONTH_NAME}[ -]{YEAR}"),
 )
+SIGN = f"[+{MINUS}-]?"
 AFFIXED = re.compile(
-    rf"(?:{LIMIT}{BLANK}*)?\(?[+−-]?(?P<before>[^0-9.,()<>≤≥+−'’ \u00a0\u2009\u202f-][^0-9(]*?)?{BLANK}?[+−-]?"
-    rf"(?P<core>[0-9.,][0-9.,'’ \u00a0\u2009\u202f]*?)(?P<after>{BLANK}?[^0-9.,)\s'’][^0-9)]*)?\)?"
+    rf"(?:{LIMIT}{BLANK}*)?\(?{SIGN}(?P<before>[^0-9.,()<>≤≥'{QUOTE}\s+{MINUS}-][^0-9(]*?)?{BLANK}?{SIGN}"
+    rf"(?P<core>[0-9.,](?:[0-9.,'{QUOTE}]|{BLANK})*?)(?P<after>{BLANK}?[^0-9.,)\s'{QUOTE}][^0-9)]*)?\)?"
 )
 
 
@@ -158,7 +162,7 @@ def forms_for(first: str, text: TextFormat | None) -> list[Form]:
 
 
 def _number_forms(first: str, text: TextFormat | None) -> list[Form]:
-    """Return the forms of numbers with what stands before and after the first one: nothing, a currency, %, or a unit."""
+    """Return the forms of numbers with what stands around the first one: nothing, a currency, %, or a unit."""
     parts = AFFIXED.fullmatch(first)
     if parts is None:
         return [_plain_with_exponents()] if text is None or text.is_plain else []
@@ -198,7 +202,7 @@ def _number_form(numeral: str, decimal: str, before: str = "", after: str = "") 
     ahead = f"{re.escape(before)}{BLANK}?" if before else ""
     behind = f"{BLANK}{re.escape(after[1:])}" if after[:1] == " " else f"{BLANK}?{re.escape(after)}" if after else ""
     pattern = (
-        rf"{BLANK}*(?:{LIMIT}{BLANK}*)?(?P<open>\(?)(?P<sign>[+−-]?){ahead}(?P<inner>[+−-]?)"
+        rf"{BLANK}*(?:{LIMIT}{BLANK}*)?(?P<open>\(?)(?P<sign>{SIGN}){ahead}(?P<inner>{SIGN})"
         rf"(?P<core>{numeral}){behind}(?P<close>\)?){BLANK}*"
     )
     return Form("number", pattern, decimal=decimal)
@@ -217,7 +221,7 @@ def _read_numbers(parts: Parts, form: Form) -> Numbers:
     numbers: Numbers = pc.cast(digits, pa.float64()).to_numpy(zero_copy_only=False).copy()
     opened, closed = (_equal(parts[name], mark) for name, mark in (("open", "("), ("close", ")")))
     signs = [_texts(parts[name]) for name in ("sign", "inner")]
-    negative = np.isin(signs[0], ["-", "−"]) | np.isin(signs[1], ["-", "−"])
+    negative = np.isin(signs[0], ["-", MINUS]) | np.isin(signs[1], ["-", MINUS])
     signed = (signs[0] != "").astype(int) + (signs[1] != "") + opened
     numbers[negative | opened] *= -1
     numbers[(opened != closed) | (signed > 1) | ~np.isfinite(numbers)] = np.nan
@@ -370,9 +374,11 @@ def reading_of(texts: Sequence[str], times: Counts, text: TextFormat | None) -> 
     told = ["" if is_usual else f"written as {example!r}"]
     if limits.any():
         n, first = int(held[limits].sum()), others[int(np.argmax(limits))]
-        told.append(f"{first!r} and such, in {several(n, 'cell')}, taken for the limit")
+        are = "written as a limit, as {0!r}, is" if n == 1 else "written as limits, as {0!r}, are"
+        told.append(f"{several(n, 'cell')} {are.format(first)} taken for the limit")
     if words:
-        told.append(f"{listed(words)} in {several(int(times[absent].sum()), 'cell')} missing")
+        n = int(times[absent].sum())
+        told.append(f"{several(n, 'cell')} with {listed(words)} {'is' if n == 1 else 'are'} missing")
     return replace(found, told="; ".join(filter(None, told)))
 
 
