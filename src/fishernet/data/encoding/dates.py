@@ -88,8 +88,8 @@ def date_texts(numbers: Sequence[float], unit: str) -> list[str]:
     """Return numbers as they are shown: dates, or times to the second (or minute) where they are whole."""
     dates = as_dates(np.asarray(numbers, dtype=np.float64), unit)
     if unit == "time":
-        whole = [unit for unit, n in (("minutes", 60), ("seconds", 1)) if not any(number % n for number in numbers)]
-        spec = whole[0] if whole else "microseconds"
+        fitting = [word for word, n in (("minutes", 60), ("seconds", 1)) if not any(number % n for number in numbers)]
+        spec = fitting[0] if fitting else "microseconds"
         return [time.isoformat(spec) for time in dates.tolist()]
     whole = unit == "days" or all(float(number).is_integer() for number in numbers)
     kind: Literal["D", "s", "us"] = "D" if unit == "days" else "s" if whole else "us"
