@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -315,8 +315,8 @@ def _without_named(column: SourceColumn, options: Options) -> SourceColumn:
     if not words:
         return column
     meant = numbers_of(label_array([word for word in words if "%" not in word]))
-    if isinstance(column, NumberCells):
-        return column.without_numbers(meant)
+    if column.holds_numbers:
+        return cast(NumberCells, column).without_numbers(meant)
     cells = column.coded
     labels = cells.labels.tolist()
     plain = np.array([not isinstance(label, str) or "%" not in label for label in labels], dtype=bool)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from fishernet.data.options import PLAIN, TextFormat
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
+HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
     (
@@ -395,6 +396,10 @@ def _python_numbers(texts: Sequence[str]) -> Numbers:
     return np.where(_match(texts, f"^ *(?:{DECIMAL.pattern}) *$"), 0.0, np.nan)
 
 
+def _refuted(form: Form, texts: Sequence[str]) -> Mask:
+    return np.asarray(np.isnan(form.numbers(texts)))
+
+
 def _match(texts: Sequence[str], pattern: str) -> Mask:
     found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
@@ -407,8 +412,18 @@ def plain_witnesses(texts: Sequence[str]) -> list[int]:
     digits the thousands by points, and so on.
     """
     points = rf"^ *[+-]?(?:{NUMERALS[3][0]}) *$"
-    marks = (_match(texts, r"\."), _match(texts, "[eE]"), ~_match(texts, points), _match(texts, r"^[ +-]*\.|\. *$"))
-    return [0, *(int(np.argmax(mark)) for mark in marks if mark.any())]
+    found = [0, *_first(texts, lambda some: ~_match(some, points))]
+    for pattern in (r"\.", "[eE]", r"^[ +-]*\.|\. *$"):
+        found += _first(texts, partial(_match, pattern=pattern))
+    return found
+
+
+def _first(texts: Sequence[str], are_such: Callable[[Sequence[str]], Mask]) -> list[int]:
+    """Return the place of the first such text, in a list; mostly it is near the beginning."""
+    for some in (texts[:HEAD], texts):
+        if (such := are_such(some)).any():
+            return [int(np.argmax(such))]
+    return []
 
 
 def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int], Mask]:
@@ -429,8 +444,9 @@ def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int],
     others = [texts[i] for i in places.tolist()]
     limits = none.copy()
     limits[places] = _are_limits(others)
-    odd = np.isnan(_python_numbers(others)) & ~limits[places]
-    for refuted in (odd, *(np.isnan(form.numbers(others)) for form in forms)):
-        found.update(places[refuted][:1].tolist())
+    first = _first(others, lambda some: np.isnan(_python_numbers(some)) & ~_are_limits(some))
+    for form in forms:
+        first += _first(others, partial(_refuted, form))
+    found.update(places[first].tolist())
     found.update(np.flatnonzero(limits)[:1].tolist())
     return sorted(found), limits
