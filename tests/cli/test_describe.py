@@ -106,3 +106,16 @@ def test_of_a_table_without_missing_cells_nothing_is_said(tmp_path: Path) -> Non
 def test_a_table_comes_through_standard_input() -> None:
     found = subprocess.run([*COMMAND, "describe", "-"], input=PEOPLE, capture_output=True, text=True, check=True)
     assert found.stdout.startswith("200 rows, 3 columns")
+
+
+def test_words_for_missing_cells_of_one_column(tmp_path: Path) -> None:
+    rows = "".join(f"{(0, 1, 9)[i % 3]},{i % 10},{-99 if i % 20 == 0 else i % 50}\n" for i in range(300))
+    path = written(tmp_path / "t.csv", 'children,n,"x,y"\n' + rows)
+    said = good("describe", path)
+    assert "type --na-values '\"x,y=-99\"' to read such cells as missing" in said.err
+    words = ["--na-values", "children=9,8", "--na-values", "", "--na-values", '"x,y=-99"']
+    columns = facts_of("describe", path, *words)["columns"]
+    assert {c["name"]: c["missing"] for c in columns} == {"children": 100, "n": 0, "x,y": 15}
+    assert "there is no column 'child', as na_values asks" in refused("describe", path, "--na-values", "child=9")
+    cut = facts_of("learn", path, *words, "--missing", "state", "--holdout", 0)
+    assert "children" in cut["variables"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Remedy:
     """Arguments that would mend what a message is about."""
 
-    arguments: Mapping[str, str | int | list[str]]
-    """What to pass, by the names of the function that was called; a list is one of columns or texts."""
+    arguments: Mapping[str, str | int | list[str] | dict[str, list[str]]]
+    """What to pass, by the names of the function that was called: a word, columns or texts, or texts by column."""
     purpose: str
     """What that does, to follow "to"."""
 

@@ -90,7 +90,8 @@ KINDS = """How a table is read (fishernet describe TABLE shows the kind of each 
     \b
     - Text, truth values and few numbers that come again are states; other numbers and dates stay numbers.
     - Text that tells rows apart, and whole numbers that count them or are called id, are identifiers, and left out.
-    - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what to do with them.
+    - Text is read as numbers or dates where all of it is written so: $1,234.50, (12.5), 12 %, 3 kg, 14:30, 17.05.2023.
+    - Empty cells, NA, N/A, NaN, null and ? are missing; --missing says what to do with them.
     - Numbers beside states are cut into bins; --bins says how. --categorical, --continuous, --exclude and --na-values
       overrule these rules.
 """
@@ -260,6 +261,23 @@ def _split_names(lines: Iterable[str], where: object) -> Iterable[list[str]]:
             yield rows[0]
 
 
+def _keep_words(context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> None:
+    if texts:
+        say_of_text(context, "na_values", parse_words(texts))
+
+
+def parse_words(texts: Sequence[str]) -> dict[str | None, list[str]]:
+    """Return what ``--na-values`` says: the words that mean a missing cell, by column; None for all columns."""
+    found: dict[str | None, list[str]] = {}
+    for text in texts:
+        words = names_of(text, "--na-values")
+        name, equals, first = words[0].rpartition("=") if words else ("", "", "")
+        if name and equals:
+            words = [first, *words[1:]]
+        found.setdefault(name if name and equals else None, []).extend(words)
+    return found
+
+
 def parse_bins(texts: Sequence[str]) -> Bins | None:
     """Return what ``--bins`` says: None, a number of bins, or numbers and cut points by column."""
     if not texts:
@@ -338,10 +356,14 @@ text_options = all_of(
     _text_option("skip_rows", "Lines of a text file above its header.  [default: found, and told]"),
     _text_option("sheet", "Sheet of an Excel or LibreOffice file.  [default: the first with cells]"),
     _text_option("header_rows", "Rows of a text file that are its header; 0 for none.  [default: found, and told]"),
-    _text_option(
-        "na_values",
-        "Text that means a missing cell: A,B,...  [default: empty, NA, N/A, NaN, nan, null, NULL and ?]",
-        parse=lambda text: names_of(text, "--na-values"),
+    click.option(
+        "--na-values",
+        callback=_keep_words,
+        expose_value=False,
+        multiple=True,
+        metavar="A,B,...|COLUMN=A,B,...",
+        help="Text that means a missing cell, in all columns or in one. May be repeated.  [default: empty, NA, N/A, "
+        "NaN, null, ? and what other programs write; beside numbers also -, none, unknown, #DIV/0! and such]",
     ),
 )
 

@@ -3,9 +3,9 @@
 A `ColumnSummary` is a column without its rows: its labels, and how many cells hold each. Summaries of two parts add, so
 a table in memory, the batches of a stream and the parts on a cluster come to the same one, and `fishernet.data.decide`
 decides by it alone. Where a column has very many labels, a summary keeps some that stand for all: the least and the
-largest number, one that is not whole, those that are no numbers, and enough others to tell that they are many. Whatever
-is decided of all labels together (they are whole, they are dates, they are more than states can be) comes out of those
-as it would out of all.
+largest numbers, one that is not whole, those that are no numbers, and for each way to write numbers or dates one that
+is not written so. Whatever is decided of all labels together (they are whole, they are dates, they are more than states
+can be) comes out of those as it would out of all.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import Weights
 from fishernet.data.digest import mixed
 from fishernet.data.encoding.cells import SAMPLE, NumberCells, SourceColumn
-from fishernet.data.encoding.dates import DATE, SECONDS_A_DAY, TIME, Unit, date_texts, parsed
+from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit
+from fishernet.data.encoding.forms import Reading, plain_witnesses, reading_of, witnesses
 from fishernet.data.encoding.labels import (
     DECIMAL,
     MOST_STATES,
-    WRITTEN,
     Labels,
     in_plain,
     is_numeric,
@@ -39,8 +39,8 @@ from fishernet.data.encoding.labels import (
 from fishernet.data.options import Options, TextFormat
 from fishernet.data.variable import Bounds, label_array
 
-MOST_LABELS = 2**12  # of a column of text that nobody asked for
-WITNESSES = 32  # labels beyond the most, about as many as stand for others
+MOST_LABELS = 2**12  # of a column of text that nobody asked for; of more, some stand for all
+WITNESSES = 64  # labels beyond the most, about as many as stand for others
 MOST_SPOILING = 5  # labels that are no numbers, in a column of text that is otherwise one of numbers
 PIECE = 2**20
 Counts = npt.NDArray[np.int64]
@@ -56,7 +56,8 @@ class ColumnSummary:
     labels : (n_labels,) array
         Its distinct labels as the source has them, or some that stand for all.
     times : (n_labels,) int64
-        The rows that hold each; of labels that stand for others, at least one.
+        The rows that hold each; of labels that stand for others, at least one. The least and the largest two numbers
+        have theirs, and so do words for missing cells, and limits together.
     n_known, n_missing : int
         The numbers of cells.
     most : int or None
@@ -66,7 +67,7 @@ class ColumnSummary:
     of_text : bool
         Whether the source gave text that declares no states.
     is_number : bool
-        Whether the labels are kept as numbers: the source gave some, or text of which there is much is some.
+        Whether the labels are numbers: the source gave some, or text was read as dates.
     declared : bool
         Whether the source declares the states; of numbers, that they stay numbers.
     thinned : bool
@@ -75,6 +76,8 @@ class ColumnSummary:
         A sum over all numbers, which tells whether they are a row of whole ones; None where they are not all whole.
     unit, cuts, bounds
         As those of `fishernet.data.encoding.cells.Cells`.
+    reading : Reading or None
+        How the labels, which are text, are read as numbers; None where they are none, or `as_read` was not asked.
     """
 
     name: str
@@ -92,6 +95,7 @@ class ColumnSummary:
     unit: Unit | None = None
     cuts: tuple[float, ...] | None = None
     bounds: Bounds | None = None
+    reading: Reading | None = None
 
     # ------------------------------------------------------------------------------------------------- what it tells
 
@@ -101,16 +105,13 @@ class ColumnSummary:
         return self.n_known + self.n_missing
 
     @cached_property
-    def plain_labels(self) -> list[str] | None:
-        """The labels with numbers as Python writes them, where all are numbers written otherwise; None as they are."""
-        return None if self.form is None or self.is_number else in_plain(self.labels.tolist(), self.form)
-
-    @cached_property
     def typed_labels(self) -> Labels:
         """The labels, in the type that all of them have."""
+        if self.reading is not None and not self.reading.is_plain and not self.is_number:
+            return self.reading.numbers(self.labels.tolist())
         if self.form is None or self.is_number:
             return self.labels
-        return typed(self.labels.tolist() if self.plain_labels is None else self.plain_labels)
+        return typed(in_plain(self.labels.tolist(), self.form) or self.labels.tolist())
 
     @property
     def are_numbers(self) -> bool:
@@ -141,24 +142,34 @@ class ColumnSummary:
         low, high = self.numbers.min(), self.numbers.max()
         return bool(high - low == self.n_known - 1) and _mark(self) == _mark_of_row(int(low), self.n_known)
 
-    def as_dates(self) -> ColumnSummary:
-        """Return the summary of text as one of dates where all its labels are written as such; any other as it is."""
+    def as_read(self) -> ColumnSummary:
+        """Return the summary of text as one of numbers or dates where all its labels are written as such."""
         if self.is_number or self.declared or not len(self.labels):
             return self
         labels = self.labels.tolist()
-        if not all(isinstance(label, str) for label in labels) or parsed(labels[:1]) is None:
+        if not all(isinstance(label, str) for label in labels) or is_numeric(self.typed_labels):
+            return self  # plain numbers need nothing
+        return self.read_by(reading_of(labels, self.times, self.form))
+
+    def read_by(self, reading: Reading | None) -> ColumnSummary:
+        """Return the summary of text that is read in a way; words for missing cells are no labels of it."""
+        if reading is None or self.is_number or self.declared:
             return self
-        dates = parsed(labels)
-        return self if dates is None else replace(self._of_numbers(dates[0], whole=False), declared=True, unit=dates[1])
+        absent = reading.are_absent(self.labels.tolist())
+        n, labels, times = int(self.times[absent].sum()), self.labels[~absent], self.times[~absent]
+        n_known, n_missing = self.n_known - n, self.n_missing + n
+        read = replace(self, labels=labels, times=times, n_known=n_known, n_missing=n_missing, reading=reading)
+        if reading.unit is None:
+            return read
+        return replace(read._of_numbers(reading.numbers(labels.tolist())), declared=True, unit=reading.unit)
 
     # --------------------------------------------------------------------------------------------- what becomes of it
 
-    def _of_numbers(self, numbers: npt.NDArray[np.float64], *, whole: bool) -> ColumnSummary:
+    def _of_numbers(self, numbers: npt.NDArray[np.float64]) -> ColumnSummary:
         """Return the summary with a number in place of each label."""
         values, places = np.unique(numbers, return_inverse=True)
         times = np.bincount(places, self.times, len(values)).astype(np.int64)
-        mark = _sum_of_marks(numbers, self.times) if whole and self.thinned and _are_whole(numbers) else None
-        return replace(self, labels=values, times=times, is_number=True, mark=mark)
+        return replace(self, labels=values, times=times, is_number=True, mark=None)
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         one, two = _alike(self, other)
@@ -177,22 +188,25 @@ class ColumnSummary:
 
     def thin(self) -> ColumnSummary:
         """Return the summary with at most so many labels as it may have, and those that stand for the others."""
-        if self.most is None or len(self.labels) <= self.most + WITNESSES or (self.declared and not self.is_number):
+        most = self.most if not self.thinned or self.most is None else MOST_STATES
+        if most is None or len(self.labels) <= most + WITNESSES or (self.declared and not self.is_number):
             return self
         if is_numeric(self.labels):
-            return self._with(_witnesses(self.labels.astype(np.float64), max(self.most, MOST_STATES) + 1))
+            return self._with(_witnesses(self.labels.astype(np.float64), max(most, MOST_STATES) + 1), _mark(self))
         labels: list[Any] = self.labels.tolist()
         if not all(isinstance(label, str) for label in labels):
             return self
-        if self.form is not None and (numbers := read_numbers(labels, self.form)) is not None:
-            made = replace(self._of_numbers(numbers, whole=False), most=MOST_STATES)
-            return made.thin()
-        if (dated := self.as_dates()).unit is not None:
-            return replace(dated, most=MOST_STATES).thin()
-        return self._with(_text_witnesses(labels, self.most))
+        numbers = None if self.form is None else read_numbers(labels, self.form)
+        if numbers is None:
+            kept, times = _text_witnesses(labels, self.times, self.form)
+            return replace(self, times=times)._with(kept, None)
+        whole = not self.thinned and _are_whole(numbers)
+        mark = _sum_of_marks(numbers, self.times) if whole else self.mark
+        stand = np.array(plain_witnesses(labels), dtype=np.intp)
+        return self._with(np.unique(np.concatenate([_witnesses(numbers, MOST_STATES + 1), stand])), mark)
 
-    def _with(self, kept: npt.NDArray[np.intp]) -> ColumnSummary:
-        return replace(self, labels=self.labels[kept], times=self.times[kept], thinned=True, mark=_mark(self))
+    def _with(self, kept: npt.NDArray[np.intp], mark: int | None) -> ColumnSummary:
+        return replace(self, labels=self.labels[kept], times=self.times[kept], thinned=True, mark=mark)
 
 
 # --------------------------------------------------------------------------------------------------- of a part's column
@@ -239,6 +253,8 @@ def _of_many_numbers(column: NumberCells, most: int) -> ColumnSummary:
     x = numbers[~np.isnan(numbers)] + 0.0  # -0.0 becomes 0.0
     rows = np.unique(np.concatenate([np.arange(min(len(x), SAMPLE)), _extremes(x)]))
     labels, times = np.unique(x[rows], return_counts=True)
+    for place in _extremes(labels)[:4].tolist():  # of which it matters how many cells hold them
+        times[place] = np.count_nonzero(x == labels[place])
     mark = _sum_of_marks(x) if _are_whole(x) else None
     more: dict[str, Any] = {"is_number": True, "declared": column.declared, "unit": column.unit, "mark": mark}
     known, missing = len(x), len(numbers) - len(x)
@@ -260,29 +276,13 @@ def _alike(one: ColumnSummary, two: ColumnSummary) -> tuple[ColumnSummary, Colum
             more: dict[str, Any] = {"declared": other.declared, "cuts": other.cuts, "bounds": other.bounds}
             filled = replace(empty, labels=other.labels[:0], is_number=other.is_number, unit=other.unit, **more)
             return (filled, other) if empty is one else (other, filled)
-    if one.unit is not None and two.unit is not None:
+    if one.unit is not None and two.unit is not None and "time" not in (one.unit, two.unit):
         return _in_unit(one, "seconds"), _in_unit(two, "seconds")
-    if one.of_text and two.of_text:
-        return _as_texts(one, two)
     if one.unit is not None or two.unit is not None:
         raise SchemaError(
             f"column {one.name!r} holds dates in one part and other labels in another; make them of one kind"
         )
     return _as_labels(one), _as_labels(two)
-
-
-def _as_texts(one: ColumnSummary, two: ColumnSummary) -> tuple[ColumnSummary, ColumnSummary]:
-    """Return two summaries of text, one of which is kept as numbers, as both of numbers where they are, or of text."""
-    kept, other = (one, two) if one.is_number else (two, one)
-    dates, form = other.as_dates(), other.form
-    if kept.unit is not None and dates.unit is not None:
-        found = _in_unit(dates, "seconds"), _in_unit(kept, "seconds")
-        other, kept = found if kept.unit != dates.unit else (dates, kept)
-    elif kept.unit is None and form is not None and (numbers := read_numbers(other.labels.tolist(), form)) is not None:
-        other = other._of_numbers(numbers, whole=True)
-    else:
-        kept, other = (_as_labels(side, most=MOST_LABELS) for side in (kept, other))
-    return (kept, other) if kept.n_rows == one.n_rows and one.is_number else (other, kept)
 
 
 def _in_unit(summary: ColumnSummary, unit: Unit) -> ColumnSummary:
@@ -292,21 +292,13 @@ def _in_unit(summary: ColumnSummary, unit: Unit) -> ColumnSummary:
     return replace(summary, labels=summary.labels * factor, unit=unit, mark=None)
 
 
-def _as_labels(summary: ColumnSummary, most: int | None = -1) -> ColumnSummary:
-    """Return a summary as one of labels, those alone that occur; numbers of a text file as text."""
+def _as_labels(summary: ColumnSummary) -> ColumnSummary:
+    """Return a summary as one of labels, those alone that occur."""
     held = summary.times > 0
     labels, times = summary.labels[held], summary.times[held]
-    if summary.of_text and summary.is_number:
-        texts = date_texts(labels.tolist(), summary.unit) if summary.unit else [_text_of(x) for x in labels.tolist()]
-        labels = label_array(texts)
-    most = summary.most if most == -1 else most
     return replace(
-        summary, labels=labels, times=times, is_number=False, declared=False, cuts=None, unit=None, mark=None, most=most
+        summary, labels=labels, times=times, is_number=False, declared=False, cuts=None, unit=None, mark=None
     )
-
-
-def _text_of(number: float) -> str:
-    return repr(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
 def _united(one: ColumnSummary, two: ColumnSummary) -> tuple[Labels, npt.NDArray[np.intp]]:
@@ -332,31 +324,29 @@ def _witnesses(numbers: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.intp]
 
 
 def _extremes(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return where the least and the largest number stand, and one that is not whole where there is one."""
-    if not len(numbers):
-        return np.zeros(0, dtype=np.intp)
+    """Return where two of the least and two of the largest numbers stand, and one that is not whole if there is one."""
+    if len(numbers) < 2:
+        return np.arange(len(numbers))
+    low, high = np.argpartition(numbers, 1)[:2], np.argpartition(numbers, len(numbers) - 2)[-2:]
     broken = np.flatnonzero(numbers != np.rint(numbers))[:1]
-    return np.array([np.argmin(numbers), np.argmax(numbers), *broken])
+    return np.array([*low, *high, *broken])
 
 
-def _text_witnesses(labels: Sequence[str], most: int) -> npt.NDArray[np.intp]:
-    """Return the places of so many texts, of some that are no numbers, and of one for each form that not all have."""
+def _text_witnesses(
+    labels: Sequence[str], times: Counts, form: TextFormat | None
+) -> tuple[npt.NDArray[np.intp], Counts]:
+    """Return the places of some texts that stand for the others, and the rows of each, those of all limits at one."""
+    found, limits = witnesses(labels, form)
     array = pa.array(labels, pa.large_string())
     is_number = pc.match_substring_regex(array, f"^\\s*(?:{DECIMAL.pattern})%?\\s*$").to_numpy(zero_copy_only=False)
-    strange = np.flatnonzero(~is_number).tolist()
-    found = {0, *strange[: MOST_SPOILING + 1]}
-    for form, _ in WRITTEN:
-        found.update([i for i in strange if not form.fullmatch(labels[i])][:1])
-    for pattern in ("%$", f"^(?:{DATE.pattern})$", f"^(?:{DATE.pattern}|{TIME.pattern})$"):
-        other = pc.index(pc.match_substring_regex(array, pattern), False).as_py()
-        found.update([other] if other >= 0 else [])
-    if parsed(labels[:1]) is not None and parsed(labels) is None:
-        first, last = 0, len(labels)  # all written as dates, and some are none: where is one?
-        while last - first > 1:
-            middle = (first + last) // 2
-            first, last = (first, middle) if parsed(labels[first:middle]) is None else (middle, last)
-        found.add(first)
-    return np.unique(np.array([*sorted(found), *range(min(most + 1, len(labels)))], dtype=np.intp))
+    strange = np.flatnonzero(~is_number)[: MOST_SPOILING + 1]
+    kept = np.unique(np.array([*found, *strange.tolist(), *range(MOST_STATES + MOST_SPOILING + 2)], dtype=np.intp))
+    left = limits.copy()
+    left[kept] = False
+    if left.any():
+        times = times.copy()
+        times[int(np.argmax(limits))] += times[left].sum()
+    return kept, times
 
 
 # ----------------------------------------------------------------------------------- numbers that count the rows
@@ -369,7 +359,7 @@ def _are_whole(numbers: npt.NDArray[np.float64]) -> bool:
 def _mark(summary: ColumnSummary) -> int | None:
     """Return the sum of what all numbers are mixed to, modulo 2**64; None where they are not all whole."""
     if summary.thinned or not summary.are_numbers:
-        return summary.mark
+        return summary.mark if summary.n_rows else 0
     return _sum_of_marks(summary.numbers, summary.times) if _are_whole(summary.numbers) else None
 
 

@@ -4,7 +4,8 @@
 `describe`, every verb, memory, disk and cluster follow it. Without a schema,
 
 - what the caller or the source says holds; a column without a known cell is left out;
-- text is dates where all of it is written so, an identifier where it tells rows apart, otherwise states;
+- text is numbers or dates where all of it is written so (`fishernet.data.encoding.forms` says how), an identifier
+  where it tells rows apart, otherwise states;
 - whole numbers that count the rows, and what is named as an identifier and tells rows apart, are identifiers;
 - few different numbers, in several rows each, are states; all other numbers stay numbers.
 
@@ -23,13 +24,16 @@ from fishernet.base.errors import MissingValueError, SchemaError, warn
 from fishernet.base.names import are, counted, listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
-from fishernet.data.encoding.labels import MOST_STATES, WRITTEN, sorted_states
+from fishernet.data.encoding.forms import Reading
+from fishernet.data.encoding.labels import MOST_STATES, sorted_states
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
 
 MOST_FRACTIONS = 10  # distinct numbers that are states, where not all are whole
 MOST_TEXTS = 256  # different ones, which a column of text may have and not be taken for an identifier
 LEAST_ROWS = 100  # from which on more different texts than half of the rows make an identifier, too
+LEAST_FAR = 5  # cells that hold one number far from all others, before it is told
+LEAST_PART_FAR = 0.005  # of the cells, likewise
 LEAST_DIFFERENT = 20  # rows whose texts are all different, or which are counted, that make an identifier
 NAMED_IDENTIFIER = re.compile(
     r"(?i:unnamed: ?\d+|index|idx|row(?:[ _.-]?(?:id|names?|numbers?|no|nr))?|respondent|record|uuid|guid|serial|obs"
@@ -44,13 +48,14 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Decision:
-    """What was made of a column, why, and which keywords would make something else of it."""
+    """What was made of a column, why, which keywords would make something else of it, and how its text is read."""
 
     name: str
     why: str
     overrule: tuple[str, ...] = ()
     left_out: bool = False
     variable: Column | None = field(default=None, compare=False, repr=False)
+    reading: Reading | None = field(default=None, compare=False, repr=False)
 
 
 Rule = Callable[[ColumnSummary, Options], Decision | None]
@@ -58,7 +63,11 @@ Rule = Callable[[ColumnSummary, Options], Decision | None]
 
 def decide(summary: ColumnSummary, options: Options, rules: Sequence[Rule] = ()) -> Decision:
     """Return what a column is, by all rules or by some."""
-    return next(decision for rule in rules or RULES if (decision := rule(summary, options)) is not None)
+    found = next(decision for rule in rules or RULES if (decision := rule(summary, options)) is not None)
+    reading = summary.reading
+    if reading is None or found.left_out:
+        return found
+    return replace(found, why=", ".join(filter(None, [found.why, reading.told])), reading=reading)
 
 
 # --------------------------------------------------------------------------------------------------------- the rules
@@ -95,7 +104,7 @@ def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | No
     n_texts, n_known = len(column.labels), column.n_known
     if not column.are_texts:
         return None
-    many = n_texts > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_texts > n_known)
+    many = column.thinned or n_texts > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_texts > n_known)
     if not many and not (n_texts == n_known and (n_known >= LEAST_DIFFERENT or _is_named_one(column))):
         return None
     texts = f"over {MOST_LABELS:,} different texts" if column.thinned else several(n_texts, "different text")
@@ -167,7 +176,8 @@ def _constant(variable: Variable) -> str:
 
 
 def _numbers(column: ColumnSummary) -> Decision:
-    kind = "numbers" if column.unit is None else f"dates, in {column.unit} since 1970"
+    since = {"days": "dates, in days since 1970", "seconds": "dates, in seconds since 1970"}
+    kind = "numbers" if column.unit is None else since.get(column.unit, "times, in seconds since midnight")
     return Decision(column.name, kind, ("bins", "categorical"), variable=Continuous(column.name, column.unit))
 
 
@@ -176,7 +186,10 @@ def _states(column: ColumnSummary) -> Variable:
         return Variable(column.name, column.labels.tolist(), column.cuts, column.bounds, column.unit)
     if not column.n_known:
         raise _without_states([column.name])
-    return Variable(column.name, sorted_states(column.typed_labels)[0])
+    if column.reading is None or column.reading.is_plain or column.is_number:
+        return Variable(column.name, sorted_states(column.typed_labels)[0])
+    labels = zip(column.numbers.tolist(), column.labels.tolist(), strict=True)
+    return Variable(column.name, [label for _, label in sorted(labels)])
 
 
 # ---------------------------------------------------------------------------------------------- all columns of a table
@@ -208,7 +221,7 @@ class Decided:
 
 def decide_all(summary: TableSummary, options: Options) -> Decided:
     """Return what the columns are; what is left out by itself is told in a warning."""
-    columns = [column if column.name in options.categorical else column.as_dates() for column in summary.columns]
+    columns = [column if column.name in options.categorical else column.as_read() for column in summary.columns]
     stateless = [c.name for c in columns if not (len(c.labels) or c.declared or c.name in options.continuous)]
     if not summary.n_rows and stateless:
         raise SchemaError(
@@ -233,7 +246,7 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
 
 def decide_complete(decided: Decided, summary: TableSummary, options: Options) -> Decided:
     """Return what the columns that are kept are by the summary of their complete rows."""
-    found = {}
+    found, before = {}, {decision.name: decision for decision in decided.decisions}
     for column in summary.columns:
         if not column.n_known and not column.declared and column.name not in options.continuous:
             raise SchemaError(
@@ -241,7 +254,8 @@ def decide_complete(decided: Decided, summary: TableSummary, options: Options) -
                 "they are declared",
                 parameter="schema",
             )
-        found[column.name] = decide(column, options, OF_KEPT)
+        reading = before[column.name].reading
+        found[column.name] = decide(replace(column.read_by(reading), reading=reading), options, OF_KEPT)
     return replace(decided, decisions=tuple([found.get(d.name, d) for d in decided.decisions]))
 
 
@@ -276,10 +290,19 @@ def _without_states(names: Sequence[str]) -> SchemaError:
 
 
 def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], options: Options) -> None:
-    """Warn of what was left out without having been asked, and of columns that are nearly numbers."""
-    for column in columns:
+    """Warn of what was left out without having been asked, and of columns that may be meant otherwise."""
+    for column, decision in zip(columns, decisions, strict=True):
+        if column.reading is not None and column.reading.other and not decision.left_out:
+            _warn_of_order(column.name, column.reading)
         if column.are_texts and len(column.labels) > MOST_STATES and column.name not in options.said_of:
             _warn_of_spoiled_numbers(column)
+    numbers = [
+        column
+        for column, decision in zip(columns, decisions, strict=True)
+        if decision.variable is not None and decision.variable.is_continuous and column.are_numbers
+        if column.unit is None and (column.reading is None or column.reading.is_plain)
+    ]
+    _warn_of_far_numbers(numbers)
     out = [decision for decision in decisions if decision.left_out]
     known = {column.name: column.n_known for column in columns}
     nothing = [decision.name for decision in out if not known[decision.name]]
@@ -303,22 +326,61 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
     )
 
 
+def _warn_of_order(name: str, reading: Reading) -> None:
+    """Warn where day and month cannot be told apart in any date of a column."""
+    warn(
+        f"column {name!r} holds dates as {reading.example!r}, in which day and month cannot be told apart: they are "
+        f"read {reading.form.order}; if they are meant {reading.other}, write them as 2023-12-31",
+        parameter="categorical",
+        remedies=[Remedy({"categorical": [name]}, "keep them as text")],
+    )
+
+
 def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
-    """Warn where a column of text would be one of numbers but for a few labels, or but for how they are written."""
+    """Warn where a column of text would be one of numbers but for a few labels."""
     strange = np.isnan(column.numbers)
     labels = [label for label, flag in zip(column.labels.tolist(), strange, strict=True) if flag]
     name = column.name
-    fact = f"its numbers are written as {(labels or column.labels.tolist() or [''])[0]!r}"
-    if written := next((how for form, how in WRITTEN if labels and all(map(form.fullmatch, labels))), None):
-        remedies = [written]
-    elif not labels and all(label.endswith("%") for label in column.labels.tolist()):
-        remedies = [Remedy({"continuous": [name]}, "read them")]
-    elif not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
+    if not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
         return
-    else:
-        fact = f"it holds numbers, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
-        remedies = [
-            Remedy({"na_values": labels}, f"read {'it' if len(labels) == 1 else 'them'} as missing"),
-            Remedy({"categorical": [name]}, "keep the column as text without this warning"),
-        ]
+    fact = f"it holds numbers, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
+    remedies = [Remedy({"categorical": [name]}, "keep the column as text without this warning")]
+    if not any(character.isdigit() for label in labels for character in label):  # a limit, or a number, is no gap
+        remedies.insert(
+            0, Remedy({"na_values": {name: labels}}, f"read {'it' if len(labels) == 1 else 'them'} as missing")
+        )
     warn(f"column {name!r} is taken for text; {fact}", parameter="na_values", remedies=remedies)
+
+
+def _warn_of_far_numbers(columns: Sequence[ColumnSummary]) -> None:
+    """Warn of numbers that many cells hold and that lie further from all others than these lie apart."""
+    found = {column.name: far for column in columns if (far := _far_numbers(column))}
+    if not found:
+        return
+    first, n = next((name, times) for name, far in found.items() for times in [next(iter(far.values()))])
+    word = next(iter(found[first]))
+    others = list(found)[1:]
+    have = "has" if len(others) == 1 else "have"
+    more = f" ({listed(others)} {have} such a number, too)" if others else ""
+    warn(
+        f"column {first!r} holds {word} in {several(n, 'cell')}, far from all its other numbers{more}: this may be a "
+        "code for missing cells",
+        parameter="na_values",
+        remedies=[
+            Remedy({"na_values": {name: list(far) for name, far in found.items()}}, "read such cells as missing")
+        ],
+    )
+
+
+def _far_numbers(column: ColumnSummary) -> dict[str, int]:
+    """Return numbers far from all others, as text, and how many cells hold each."""
+    values, times = np.unique(column.numbers), column.times_of_numbers
+    if len(values) <= MOST_STATES or not np.isfinite(values[[0, -1]]).all():
+        return {}
+    found = {}
+    ends = ((0, values[1] - values[0], values[-1] - values[1]), (-1, values[-1] - values[-2], values[-2] - values[0]))
+    for place, gap, width in ends:
+        far, n = float(values[place]), int(times[place])
+        if gap > width and far and n >= max(LEAST_FAR, LEAST_PART_FAR * column.n_known):
+            found[repr(int(far)) if far.is_integer() and abs(far) < 2**53 else repr(far)] = n
+    return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,12 @@ from fishernet.data.decide import (
     with_missing_state,
 )
 from fishernet.data.encoding.bins import cut_here
-from fishernet.data.encoding.cells import Cells, Columns, SourceColumn, joined
-from fishernet.data.encoding.dates import Unit
-from fishernet.data.encoding.labels import plain_number, value_of
+from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
+from fishernet.data.encoding.forms import are_absent, reading_of
+from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, label_array
 
 Blocks = Iterable[npt.NDArray[Any]]
 
@@ -68,7 +68,7 @@ def encoded(source: Columns, options: Options) -> Encoded:
 # ------------------------------------------------------------------------------------------------- the first pass
 
 
-Kept = dict[str, Unit | None]  # the names of the columns that stay, with the units of dates
+Kept = dict[str, Decision]  # of the columns that stay, by their names
 
 
 def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options) -> Decided:
@@ -76,7 +76,7 @@ def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options)
     decided = decide_all(summary(None), options)
     if options.missing != "drop" or not decided.missing:
         return decided
-    kept = {variable.name: variable.unit for variable in decided.variables}
+    kept = {decision.name: decision for decision in decided.decisions if decision.variable is not None}
     return decide_complete(decided, summary(kept), options)
 
 
@@ -85,14 +85,23 @@ def summary_of_part(source: Columns, options: Options, kept: Kept | None = None)
     cells, weights = split_weights(source, options)
     if kept is None:
         return summarized(cells, weights, source.n_rows, options)
-    cells = [_dated(column, kept[column.name]) for column in cells if column.name in kept]
+    cells = [_read(column, kept[column.name]) for column in cells if column.name in kept]
     rows = complete_rows(cells, source.n_rows)
     weights = None if weights is None else weights[rows]
     return summarized([column.kept(rows) for column in cells], weights, int(np.count_nonzero(rows)), options)
 
 
-def _dated(column: SourceColumn, unit: Unit | None) -> SourceColumn:
-    return column if unit is None else column.as_dates().in_unit(unit)
+def _read(column: SourceColumn, decision: Decision) -> SourceColumn:
+    """Return a column with its text read as was decided: as numbers, or as states without words for missing cells."""
+    reading, variable = decision.reading, decision.variable
+    if reading is None or variable is None or column.holds_numbers or column.declared:
+        return column
+    cells = column.coded
+    labels = cells.labels.tolist()
+    if variable.is_continuous:
+        return cells.of_numbers(reading.numbers(labels), reading.unit)
+    absent = reading.are_absent(labels)
+    return cells.without(absent) if absent.any() else cells
 
 
 # ------------------------------------------------------------------------------------------------- the second pass
@@ -112,7 +121,12 @@ def encode_part(
     cells, weights = split_weights(source, options, first_row)
     if decided is not None and weights is not None and decided.weight_factor != 1:
         weights = weights.astype(np.float64) * decided.weight_factor
-    found = {c.name: _as_written(c, wanted[c.name], options) for c in cells if c.name in wanted}
+    if decided is None:
+        cells = [_as_known(c, wanted[c.name], options) for c in cells if c.name in wanted]
+    else:
+        of = {decision.name: decision for decision in decided.decisions}
+        cells = [_read(c, of[c.name]) for c in cells if c.name in wanted]
+    found = {c.name: _as_written(c, wanted[c.name], options) for c in cells}
     n_rows, kept = source.n_rows, None
     missing = {name: count for name, column in found.items() if (count := column.n_missing)}
     if is_whole:
@@ -134,15 +148,44 @@ def encode_part(
 
 
 def _as_written(column: SourceColumn, variable: Column, options: Options) -> SourceColumn:
-    """Return a column with its text read as dates, and its numbers written as Python's, where the variable has such."""
-    if variable.is_continuous or variable.cuts is not None:
-        column = column.as_dates()
+    """Return a column with its numbers written as Python's, where the variable has such."""
     if not column.text or options.text.is_plain:
         return column
     if not (variable.is_continuous or variable.cuts is not None or any(map(_is_number, variable.states))):
         return column
     cells = column.coded
     return cells.relabelled([plain_number(label, options.text) or label for label in cells.labels.tolist()])
+
+
+def _as_known(column: SourceColumn, variable: Column, options: Options) -> SourceColumn:
+    """Return a column with its text read as numbers or dates where a variable that is known has such.
+
+    How they are written is found anew: a model may meet its columns as other people write them.
+    """
+    numbers = variable.is_continuous or variable.cuts is not None
+    if column.holds_numbers or column.declared or not (numbers or _are_numbers(variable)):
+        return column
+    cells = column.coded
+    labels = cells.labels.tolist()
+    if not all(isinstance(label, str) for label in labels):
+        return column
+    states = set(variable.states)
+    absent = are_absent(labels) & np.array([label not in states for label in labels], dtype=bool)
+    if absent.any():
+        cells = cells.without(absent)
+        labels = cells.labels.tolist()
+    if not numbers or not labels or cells.is_plain_number:
+        return cells
+    reading = reading_of(labels, np.ones(len(labels), dtype=np.int64), options.text if column.text else None)
+    return cells if reading is None else cells.of_numbers(reading.numbers(labels), reading.unit)
+
+
+def _are_numbers(variable: Column) -> bool:
+    """Whether all states are numbers, or text that says some."""
+    states = [state for state in variable.states if state != variable.missing_state]
+    if not all(isinstance(state, str) for state in states):
+        return all(map(_is_number, states))
+    return bool(states) and reading_of(list(map(str, states)), np.ones(len(states), dtype=np.int64), None) is not None
 
 
 def _is_number(state: object) -> bool:
@@ -232,12 +275,17 @@ def told_of_bins(decisions: Sequence[Decision], variables: Sequence[Column]) -> 
     of = {variable.name: variable for variable in variables}
     return tuple(
         [
-            replace(d, why="numbers, cut into bins", overrule=(), variable=of[d.name])
+            replace(d, why=_cut(d), overrule=(), variable=of[d.name])
             if d.variable is not None and d.variable.is_continuous and not of[d.name].is_continuous
             else d
             for d in decisions
         ]
     )
+
+
+def _cut(decision: Decision) -> str:
+    told = "" if decision.reading is None else decision.reading.told
+    return ", ".join(filter(None, ["numbers, cut into bins", told]))
 
 
 def without_states(counts: dict[str, int]) -> MissingValueError:
@@ -254,11 +302,27 @@ def without_states(counts: dict[str, int]) -> MissingValueError:
 
 
 def split_weights(source: Columns, options: Options, first_row: int = 0) -> tuple[list[SourceColumn], Weights | None]:
-    """Take the column of weights out of the others."""
+    """Take the column of weights out of the others, in which the words that mean a missing cell are such."""
     names = [options.weights] if options.weights is not None else [c.name for c in source.cells if c.is_weights][:1]
-    cells = [column for column in source.cells if column.name not in names]
+    cells = [_without_named(column, options) for column in source.cells if column.name not in names]
     found = [_weights(column.coded, first_row) for column in source.cells if column.name in names]
     return cells, found[0] if found else None
+
+
+def _without_named(column: SourceColumn, options: Options) -> SourceColumn:
+    """Return a column without the labels that `na_values` names for it; numbers are the same by their value."""
+    words = options.missing_words(column.name)
+    if not words:
+        return column
+    meant = numbers_of(label_array([word for word in words if "%" not in word]))
+    if column.holds_numbers:
+        return cast(NumberCells, column).without_numbers(meant)
+    cells = column.coded
+    labels = cells.labels.tolist()
+    plain = np.array([not isinstance(label, str) or "%" not in label for label in labels], dtype=bool)
+    absent = np.isin(numbers_of(cells.labels), meant[~np.isnan(meant)]) & plain
+    absent |= np.array([label in words for label in labels], dtype=bool)
+    return cells.without(absent) if absent.any() else cells
 
 
 def _weights(column: Cells, first_row: int) -> Weights:

@@ -17,7 +17,8 @@ from fishernet.base import check
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
 from fishernet.data.encoding.cells import Cells
-from fishernet.data.encoding.dates import DATE, TIME, Unit, counted, parsed, unit_of
+from fishernet.data.encoding.dates import DATE, TIME, Unit, counted, unit_of
+from fishernet.data.encoding.forms import Reading, reading_of
 from fishernet.data.encoding.labels import numbers_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
@@ -82,18 +83,27 @@ def _number(value: object, unit: Unit | None) -> float:
         return float(cast(float, value))
     if isinstance(value, str):
         number = float(numbers_of(label_array([value]))[0])
-        dates = parsed([value.strip()]) if math.isnan(number) else None
-        return number if dates is None else _in_unit(float(dates[0][0]), dates[1], unit)
-    if isinstance(value, datetime.date | np.datetime64):
+        reading = _reading(value.strip()) if math.isnan(number) else None
+        if reading is None:
+            return number
+        number = float(reading.numbers([value.strip()])[0])
+        return number if reading.unit is None else _in_unit(number, reading.unit, unit)
+    if isinstance(value, datetime.date | datetime.time | np.datetime64):
         one = pa.array(np.array([value]) if isinstance(value, np.datetime64) else [value])
         of = unit_of(one.type)
         return math.nan if of is None else _in_unit(float(counted(pa.chunked_array([one]))[0].as_py()), of, unit)
     return math.nan
 
 
+def _reading(text: str) -> Reading | None:
+    """Return how one text is read as a number, a date or a time; None where that cannot be told."""
+    reading = reading_of([text], np.ones(1, dtype=np.int64), None)
+    return None if reading is None or reading.other else reading
+
+
 def _in_unit(number: float, have: Unit, want: Unit | None) -> float:
     """Return days or seconds as the other; NaN where the variable is none of dates."""
-    if want is None:
+    if want is None or (have != want and "time" in (have, want)):
         return math.nan
     if have == want:
         return number

@@ -30,7 +30,11 @@ Cut = int | Literal["auto"] | Sequence[float]
 Bins = int | Literal["auto"] | Mapping[str | None, Cut] | Mapping[str, Cut]
 Pieces = int | Literal["auto"] | tuple[float, ...]
 
-DEFAULT_NA = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+DEFAULT_NA = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "<NA>", "?"),
+    *("#N/A", "#N/A N/A", "#NA", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND"),
+)
+NamedWords = Mapping[str | None, Iterable[str]] | Mapping[str, Iterable[str]]
 
 
 class FrameKeywords(TypedDict, total=False):
@@ -47,7 +51,7 @@ class FrameKeywords(TypedDict, total=False):
     unknown: UnknownName
     weights: str | None
     weight_kind: Literal["counts", "survey"] | None
-    na_values: Iterable[str]
+    na_values: Iterable[str] | NamedWords
 
 
 class FileKeywords(FrameKeywords, total=False):
@@ -201,6 +205,8 @@ class Options:
     categorical: tuple[str, ...] = ()
     continuous: tuple[str, ...] = ()
     text: TextFormat = PLAIN
+    named_na: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Further words that mean a missing cell, by the column in which they do."""
 
     @classmethod
     def checked(cls, **keywords: Unpack[FileKeywords]) -> Options:
@@ -212,6 +218,7 @@ class Options:
         if weights is not None and not isinstance(weights, str):
             wrong = f"weights must be the name of a column, not {type(weights).__name__}"
             raise SchemaError(wrong, parameter="weights")
+        everywhere, named = _checked_na_values(given["na_values"])
         options = cls(
             schema=None if given["schema"] is None else checked_variables(given["schema"], "schema"),
             bins=_checked_bins(given["bins"]),
@@ -219,7 +226,8 @@ class Options:
             missing=_word("missing", given["missing"], get_args(MissingName)),
             unknown=_word("unknown", given["unknown"], get_args(UnknownName)),
             weights=weights,
-            na_values=_checked_na_values(given["na_values"]),
+            na_values=frozenset(everywhere),
+            named_na=tuple(sorted((name, tuple(sorted(words))) for name, words in named.items())),
             weight_kind=kind if kind is None else _word("weight_kind", kind, ("counts", "survey")),
             columns=None if given["columns"] is None else _checked_columns(given["columns"]),
             exclude=_checked_names("exclude", given["exclude"]),
@@ -280,6 +288,7 @@ class Options:
         self._require(names, self.continuous, "continuous")
         if isinstance(self.bins, dict):
             self._require(names, [name for name in self.bins if name is not None], "bins")
+        self._require(names, [name for name, _ in self.named_na], "na_values")
         if self.schema is None:
             return names
         wanted = {variable.name for variable in self.schema}
@@ -291,6 +300,10 @@ class Options:
         """The columns of which a caller says by name what they are."""
         cut = self.bins if isinstance(self.bins, dict) else {}
         return frozenset({*self.categorical, *self.continuous, *cut} - {None})  # type: ignore[arg-type]
+
+    def missing_words(self, name: str) -> frozenset[str]:
+        """Return the words that mean a missing cell in this column and not in all."""
+        return frozenset(dict(self.named_na).get(name, ()))
 
     def cut(self, name: str) -> Pieces | None:
         """Return how a column of numbers is cut into bins: at most how many, "auto", or where; None for not at all."""
@@ -348,12 +361,21 @@ def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
-    words = [na_values] if isinstance(na_values, str) else list(check.items(na_values, "na_values", "str"))
-    if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
-        raise SchemaError(
-            f'na_values must be a sequence of str, as in ("", "NA"), not {shown(na_values)}', parameter="na_values"
-        )
+def _checked_na_values(na_values: Iterable[str] | NamedWords) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """Return the words that mean a missing cell in all columns, and those that do in some, by column."""
+    if not isinstance(na_values, Mapping):
+        return _checked_words("na_values", na_values), {}
+    named = {name: _checked_words(f"na_values[{name!r}]", words) for name, words in na_values.items()}
+    everywhere = named.pop(None, frozenset(DEFAULT_NA))
+    require_str(named)
+    return everywhere, named  # type: ignore[return-value]
+
+
+def _checked_words(where: str, given: Iterable[str]) -> frozenset[str]:
+    words = [given] if isinstance(given, str) else list(check.items(given, where, "str"))
+    if isinstance(given, str) or not all(isinstance(word, str) for word in words):
+        message = f'{where} must be a sequence of str, as in ("", "NA"), not {shown(given)}'
+        raise SchemaError(message, parameter="na_values")
     return frozenset(words)
 
 

@@ -60,7 +60,10 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
             "bin; read the second with schema=first.variables"
         )
     if one.is_continuous and other.is_continuous:
-        kinds = [{None: "numbers", "days": "dates", "seconds": "times"}[side.unit] for side in (one, other)]
+        kinds = [
+            {None: "numbers", "days": "dates", "seconds": "times", "time": "times of the day"}[side.unit]
+            for side in (one, other)
+        ]
         raise SchemaError(
             f"{one.name!r} holds {kinds[0]} in the first table and {kinds[1]} in the second, and {purpose} compares "
             "like with like; make both of one kind, or leave the column out"

@@ -244,8 +244,9 @@ class Table(GivesFrames):
             "counts": each row stands for so many. "survey": weights are scaled to add up to Kish's effective number of
             rows, the squared sum over the sum of squares, so that they never say more than the rows. By default whole
             numbers are counts, and fractions survey weights.
-        na_values : sequence of str
-            Text that means a missing cell, in columns that are not categorical by declaration.
+        na_values : sequence of str, or mapping from columns to these
+            Text that means a missing cell, in columns that are not categorical by declaration. ``{"children": ["9"]}``
+            adds words for one column, where 9 and 9.0 are the same; None as a key stands for all columns.
 
         Raises
         ------

@@ -77,7 +77,7 @@ class Variable(Brief):
     bounds : (number, number), optional
         The least and the largest number of the column that was cut; both int where it held whole numbers only. Two
         variables that differ in them alone are equal.
-    unit : {"days", "seconds"}, optional
+    unit : {"days", "seconds", "time"}, optional
         Of a column of dates or times that was cut: what its numbers count. It does not tell variables apart either.
 
     Raises
@@ -272,8 +272,9 @@ class Continuous:
     ----------
     name : str
         Its name, as in the table's header.
-    unit : {"days", "seconds"}, optional
-        Of a column of dates or times: what its numbers count, from the beginning of 1970 on.
+    unit : {"days", "seconds", "time"}, optional
+        Of a column of dates or times: what its numbers count, from the beginning of 1970 on; of times of the day
+        ("time"), the seconds since midnight.
 
     Raises
     ------
@@ -410,8 +411,8 @@ def _checked_bounds(name: str, bounds: Iterable[float], cuts: tuple[float, ...] 
 
 
 def _checked_unit(name: str, unit: Unit | None) -> Unit | None:
-    if unit is not None and (not isinstance(unit, str) or unit not in ("days", "seconds")):
-        raise SchemaError(f"variable {name!r}: a unit is 'days', 'seconds' or None, not {shown(unit)}")
+    if unit is not None and (not isinstance(unit, str) or unit not in ("days", "seconds", "time")):
+        raise SchemaError(f"variable {name!r}: a unit is 'days', 'seconds', 'time' or None, not {shown(unit)}")
     return unit
 
 

@@ -317,7 +317,7 @@ def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
         return variable.unit is None and (read is None or not read.is_continuous)
     texts = label_array([as_text(state) for state in variable.states])
     block = Block(column, np.arange(variable.cardinality + 1), has_nulls=True)
-    read = decide(summary_of(Cells(variable.name, texts, [block], text=True), options).as_dates(), options).variable
+    read = decide(summary_of(Cells(variable.name, texts, [block], text=True), options).as_read(), options).variable
     occurs = np.bincount(column, minlength=variable.cardinality)[: variable.cardinality] > 0
     states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
     return read is None or {(type(s), s) for s in read.states} != {(type(s), s) for s in states}

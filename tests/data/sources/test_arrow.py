@@ -46,7 +46,6 @@ def test_other_types_of_label() -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([1, 2], pa.time32("s")),
         pa.array([[1], [2]]),
         pa.array([{"a": 1}, {"a": 2}]),
         pa.array([b"a", b"b"]),

@@ -214,7 +214,7 @@ def test_numpy_arrays_of_every_kind() -> None:
         ({"x": {"a": 1}}, "not dict"),
         ({"x": np.zeros((2, 2))}, r"column 'x' must have one axis, got shape \(2, 2\)"),
         ({"x": [1, 2], "y": [1]}, "column 'y' has 1 row, and column 'x' has 2"),
-        ({"x": [datetime.time(12)]}, r"column 'x' is of type time64\[us\]; labels are text"),
+        ({"x": [datetime.timedelta(1)]}, r"column 'x' is of type duration\[us\]; labels are text"),
         (
             {"x": ["a", datetime.date(2020, 1, 1)]},
             "column 'x', row 1: a label must be a str, int, float or bool, not date",

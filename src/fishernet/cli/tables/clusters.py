@@ -12,7 +12,7 @@ import click
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.data import Blocks, scan
 from fishernet.data.formats import kind_of, plain_delimiter
-from fishernet.data.options import DEFAULT_NA, Options
+from fishernet.data.options import Options
 from fishernet.data.streams.sizes import found_files
 
 SECONDS = 10  # until a scheduler that does not answer counts as one that cannot be reached
@@ -75,7 +75,8 @@ def _frame(path: Path, files: list[Path], text: Mapping[str, Any]) -> Any:
         raise FileFormatError(path, f"the files must be of one kind, and only some of them end in {whole}")
     given = {name: text[name] for name in ("decimal", "thousands", "encoding") if name in text}
     how = {"sep": plain_delimiter(files[0], Options.checked(**text)), **given, "keep_default_na": False}
-    how |= {"na_values": sorted(text.get("na_values", DEFAULT_NA)), **({"blocksize": None} if packed else {})}
+    words = Options.checked(**text).na_values  # those of one column are taken out later
+    how |= {"na_values": sorted(words), **({"blocksize": None} if packed else {})}
     return _made(path, reading.read_csv, names, **how)
 
 

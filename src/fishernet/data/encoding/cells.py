@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks
-from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit, parsed
+from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit
 from fishernet.data.encoding.labels import Labels, is_numeric, numbers_of, typed
 from fishernet.data.variable import Bounds, code_dtype, label_array
 
@@ -228,16 +228,8 @@ class Cells:
             blocks.append(replace(block, indices=block.indices.astype(kind)) if is_wide else block)
         return replace(self, blocks=blocks)
 
-    def as_dates(self) -> SourceColumn:
-        """Return a column of text as one of dates where all its labels are written as such; any other as it is."""
-        labels = self.labels.tolist()
-        first = labels[0] if labels and not self.declared else None
-        if not isinstance(first, str) or first[4:5] != "-" or parsed([first]) is None:
-            return self  # told by the first label mostly
-        dates = parsed(labels) if self.text or all(isinstance(label, str) for label in labels) else None
-        if dates is None:
-            return self
-        numbers, unit = dates
+    def of_numbers(self, numbers: npt.NDArray[np.float64], unit: Unit | None) -> NumberCells:
+        """Return the column with a number, or what a unit counts, in place of each label; NaN makes cells missing."""
         cells = self.spread(np.append(numbers, np.nan))
         return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
 
@@ -350,17 +342,21 @@ class NumberCells:
         """Yield the numbers, so many at a time."""
         return self.blocks()
 
+    def without_numbers(self, numbers: npt.NDArray[np.float64]) -> NumberCells:
+        """Return the column with some numbers turned into missing cells."""
+        cells = self.column.to_numpy()
+        absent = np.isin(cells, numbers[~np.isnan(numbers)])
+        if not absent.any():
+            return self
+        return replace(self, column=pc.if_else(pa.array(absent), pa.scalar(None, self.column.type), self.column))
+
     def as_continuous(self) -> NumberCells:
         """Return the column as one that is declared to hold numbers."""
         return replace(self, declared=True)
 
-    def as_dates(self) -> NumberCells:
-        """Return the column as it is: its numbers are no text."""
-        return self
-
     def in_unit(self, unit: Unit | None) -> NumberCells:
         """Return a column of dates in another unit."""
-        if unit is None or self.unit is None or unit == self.unit:
+        if unit is None or self.unit is None or unit == self.unit or "time" in (unit, self.unit):
             return self
         factor = SECONDS_A_DAY if unit == "seconds" else 1 / SECONDS_A_DAY
         return replace(self, column=pc.multiply(self.column, factor), unit=unit)

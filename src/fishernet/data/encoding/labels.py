@@ -24,7 +24,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fishernet.base.remedies import Remedy
 from fishernet.data.options import TextFormat
 from fishernet.data.variable import State, label_array
 
@@ -35,11 +34,6 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-WRITTEN = (  # ways to write numbers that are read where one says so
-    (re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"), Remedy({"thousands": ","}, "read them")),
-    (re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"), Remedy({"thousands": ".", "decimal": ","}, "read them")),
-    (re.compile(r"[+-]?[0-9]+,[0-9]+"), Remedy({"decimal": ","}, "read them")),
-)
 
 
 def typed(texts: Sequence[str]) -> Labels:

@@ -102,7 +102,8 @@ def pandas_frame(variables: Sequence[Column], columns: Sequence[Cells], n_rows: 
 
 def _dates(numbers: npt.NDArray[np.float64], unit: str) -> Cells:
     """Return days or seconds as pandas keeps them: it has no days."""
-    return as_dates(numbers, unit).astype("datetime64[s]" if unit == "days" else "datetime64[us]")
+    dates = as_dates(numbers, unit)
+    return dates if unit == "time" else dates.astype("datetime64[s]" if unit == "days" else "datetime64[us]")
 
 
 def _categorical(pd: Any, variable: Variable, codes: Cells) -> Any:
