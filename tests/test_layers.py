@@ -210,7 +210,7 @@ def questions(tree: ast.AST, ours: set[str]) -> Iterator[str]:
 # Somebody else's objects, whose attributes bear a name that a class of ours has as well.
 OF_OTHERS = {
     ("data/arrow.py", "columns"): "of a data frame",
-    ("data/csv.py", "start"): "of Python's UnicodeError",
+    ("data/formats/text_file.py", "start"): "of Python's UnicodeError",
     ("data/matching.py", "*"): "marks of data frames, from a list",
     ("data/matching.py", "dtype"): "of arrays",
     ("data/matching.py", "kind"): "of NumPy's types",

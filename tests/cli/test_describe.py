@@ -50,12 +50,11 @@ def test_the_options_overrule(tmp_path: Path) -> None:
 def test_text_files_of_other_lands(tmp_path: Path, command: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("län;pris\nskåne;1.234,5\nblekinge;-\nskåne;7,25\n".encode("latin-1"))
-    assert "--encoding" in refused(command, path)
     words = ["--encoding", "latin-1", "--delimiter", ";", "--decimal", ",", "--thousands", ".", "--na-values", "-"]
-    assert "(option --delimiter)" in refused(command, path, *words[:2])
     if command == "describe":
-        columns = facts_of(command, path, *words)["columns"]
-        assert [(c["holds"], c["missing"]) for c in columns] == [("'blekinge', 'skåne'", 0), ("7.25 to 1234.5", 1)]
+        for options in (words, []):
+            columns = facts_of(command, path, *options)["columns"]
+            assert [(c["holds"], c["missing"]) for c in columns] == [("'blekinge', 'skåne'", 0), ("7.25 to 1234.5", 1)]
     else:
         assert facts_of(command, path, *words, "--exclude", "pris", "--holdout", 0)["variables"] == ["län"]
 

@@ -152,9 +152,6 @@ def test_delimiters(tmp_path: Path, name: str, mark: str) -> None:
     path = written(tmp_path, "a;b\nx;1\ny;2\n".replace(";", "\t" if mark == "tab" else mark), name)
     options = {} if name == "t.txt" else {"delimiter": mark}
     assert read_table(path, **options).names == ("a", "b")  # type: ignore[arg-type]
-    if mark == ";" and name == "t.csv":
-        with pytest.raises(FileFormatError, match="delimiter=';' reads them"):
-            read_table(path)
 
 
 def test_encodings(tmp_path: Path) -> None:
@@ -164,8 +161,8 @@ def test_encodings(tmp_path: Path) -> None:
         table = read_table(path, encoding=encoding)
         assert table.names == ("näme", "b")
         assert table["näme"].tolist() == ["Göteborg", "Åbo"]
-        with pytest.raises(FileFormatError, match="encoding="):
-            read_table(path)
+        with pytest.warns(FishernetWarning, match="is not UTF-8 text .*and is read as"):
+            assert read_table(path) == table
     path.write_bytes(b"a\n\xff\xfe\xff")
     with pytest.raises(FileFormatError, match="is not utf-16-be text"):
         read_table(path, encoding="utf-16-be")

@@ -141,7 +141,7 @@ def test_gzip_does_not_take_its_slowest_way(tmp_path: Path) -> None:
     assert path.read_bytes()[8] != 2
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.parquet.gz"])
+@pytest.mark.parametrize("name", ["t.ods", "t", "t.parquet.gz"])
 def test_endings_that_are_not_known(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileFormatError, match="by the path's ending"):
         write_table(Table.from_codes([[0], [1]]), tmp_path / name)

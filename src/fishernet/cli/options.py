@@ -363,7 +363,7 @@ text_options = all_of(
         multiple=True,
         metavar="A,B,...|COLUMN=A,B,...",
         help="Text that means a missing cell, in all columns or in one. May be repeated.  [default: empty, NA, N/A, "
-        "NaN, null, ? and what other programs write; beside numbers also -, none, unknown, #DIV/0! and such]",
+        "NaN, null, ? and what other programs write; beside numbers also -, None, unknown, #DIV/0! and such]",
     ),
 )
 

@@ -35,10 +35,10 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
-from fishernet.data.contents import Contents
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
+from fishernet.data.formats.contents import Contents
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, is_index, written_as
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array

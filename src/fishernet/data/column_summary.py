@@ -147,7 +147,7 @@ class ColumnSummary:
         if self.is_number or self.declared or not len(self.labels):
             return self
         labels = self.labels.tolist()
-        if not all(isinstance(label, str) for label in labels) or is_numeric(self.typed_labels):
+        if not (self.of_text or all(isinstance(label, str) for label in labels)) or is_numeric(self.typed_labels):
             return self  # plain numbers need nothing
         return self.read_by(reading_of(labels, self.times, self.form))
 
@@ -194,7 +194,7 @@ class ColumnSummary:
         if is_numeric(self.labels):
             return self._with(_witnesses(self.labels.astype(np.float64), max(most, MOST_STATES) + 1), _mark(self))
         labels: list[Any] = self.labels.tolist()
-        if not all(isinstance(label, str) for label in labels):
+        if not (self.of_text or all(isinstance(label, str) for label in labels)):
             return self
         numbers = None if self.form is None else read_numbers(labels, self.form)
         if numbers is None:
@@ -231,7 +231,7 @@ def summary_of(column: SourceColumn, options: Options) -> ColumnSummary:
         column.n_rows - known,
         most,
         form=options.text if column.text else None,
-        of_text=not cells.declared and all(isinstance(label, str) for label in labels.tolist()),
+        of_text=column.text or (not cells.declared and all(isinstance(label, str) for label in labels.tolist())),
         is_number=column.holds_numbers,
         declared=column.declared,
         unit=column.unit,

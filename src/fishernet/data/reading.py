@@ -10,7 +10,7 @@ from fishernet.base import check
 from fishernet.base.io import naming_unreadable
 from fishernet.data.arrow import read_columns
 from fishernet.data.encoding.cells import Columns
-from fishernet.data.formats import opened
+from fishernet.data.formats.opening import opened
 from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.table import Table
 

@@ -26,10 +26,10 @@ from fishernet.data.encoding.cells import Block, Cells, NumberCells
 from fishernet.data.encoding.dates import in_arrow
 from fishernet.data.encoding.labels import as_text, typed
 from fishernet.data.encoding.recode import looked_up
-from fishernet.data.layout import DELIMITERS
+from fishernet.data.formats.layout import DELIMITERS
+from fishernet.data.formats.sheets import write_sheet
 from fishernet.data.options import DEFAULT_NA, Options
 from fishernet.data.originals import texts_of, typed_frame, written_as
-from fishernet.data.sheets import write_sheet
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -275,7 +275,14 @@ def _is_number(text: str) -> bool:
 def _as_it_is(text: str) -> str:
     """Return the text of a cell that is not missing, quoted where a reader would take it for something else."""
     cut = any(other in text for other in DELIMITERS)
-    special = cut or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
+    special = (
+        cut
+        or '"' in text
+        or text.startswith("#")
+        or "\ufeff" in text
+        or text != text.strip()
+        or len(text.splitlines()) > 1
+    )
     return _quoted(text) if special or text in DEFAULT_NA else text
 
 

@@ -124,8 +124,8 @@ TEXTS = [
     ["(5", "6"],
     ["1,2,3", "1,2"],
     ["12,34.5", "1"],
-    ["1", "-", "none"],
-    ["-", "none"],
+    ["1", "-", "unknown"],
+    ["-", "unknown"],
     ["a1", "2"],
     ["٣", "٤"],
     [],
@@ -328,7 +328,7 @@ def test_text_is_kept_where_that_is_asked(tmp_path: Path) -> None:
 def test_a_model_reads_its_columns_as_others_write_them(tmp_path: Path) -> None:
     table = read_table(written(tmp_path, **TABLE))
     new = {
-        "price": ["12,50 €", "3 €", "none"],
+        "price": ["12,50 €", "3 €", "unknown"],
         "share": ["5%", "0%", "-"],
         "at": ["2:30 PM", "14:30", "0:00"],
         "day": ["2023-05-17", "2023-01-01", "2023-01-02"],

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fishernet import FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table, scan
-from fishernet.data import csv as delimited
+from fishernet.data.formats import csv as delimited
 from tests.data.hostile import labels, texts
 
 slow_fixture = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
@@ -239,11 +239,11 @@ def test_a_small_file_that_unpacks_to_more_than_memory_holds(
     encoding: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, "a,b\n" + "x,y\n" * 500_000, "bomb.csv.gz")
-    monkeypatch.setattr("fishernet.data.text_file.memory_limit", lambda: 4 * 1_990_000)
+    monkeypatch.setattr("fishernet.data.formats.text_file.memory_limit", lambda: 4 * 1_990_000)
     with pytest.raises(FileFormatError, match=r"bomb\.csv\.gz: .*more than 0\.0 GB of text.*" + remedy):
         read_table(path, encoding=encoding)
     assert scan(path).n_rows == 500_000  # as the sentence says
-    monkeypatch.setattr("fishernet.data.text_file.memory_limit", lambda: 4 * 2_010_000)
+    monkeypatch.setattr("fishernet.data.formats.text_file.memory_limit", lambda: 4 * 2_010_000)
     assert read_table(path, encoding=encoding).n_rows == 500_000
 
 

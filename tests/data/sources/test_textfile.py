@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fishernet.data.text_file import PIECE, TextFile, explain, opens_quote, records, unclosed_quote
+from fishernet.data.formats.text_file import PIECE, TextFile, explain, opens_quote, records, unclosed_quote
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "gzipped"])

@@ -11,7 +11,7 @@ import click
 
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.data import Blocks, scan
-from fishernet.data.formats import kind_of, plain_delimiter
+from fishernet.data.formats.opening import kind_of, plain_delimiter
 from fishernet.data.options import Options
 from fishernet.data.streams.sizes import found_files
 

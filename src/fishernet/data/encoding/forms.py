@@ -34,7 +34,7 @@ HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
     (
-        *("", "-", "--", ".", "None", "none", "missing", "unknown"),
+        *("", "-", "--", ".", "None", "missing", "unknown"),
         *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     )
 )  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
@@ -400,25 +400,30 @@ def _refuted(form: Form, texts: Sequence[str]) -> Mask:
     return np.asarray(np.isnan(form.numbers(texts)))
 
 
-def _match(texts: Sequence[str], pattern: str) -> Mask:
-    found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
+def _match(texts: Sequence[str] | pa.Array, pattern: str) -> Mask:
+    found = pc.match_substring_regex(_in_arrow(texts), pattern)
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def plain_witnesses(texts: Sequence[str]) -> list[int]:
+def plain_witnesses(texts: Sequence[str] | pa.Array) -> list[int]:
     """Return the places of numbers as Python writes them by which `reading_of` decides as it would by all: see there.
 
     Where others follow in another part of the column, a fraction refutes the decimal comma, one that is not of three
     digits the thousands by points, and so on.
     """
     points = rf"^ *[+-]?(?:{NUMERALS[3][0]}) *$"
+    texts = _in_arrow(texts)
     found = [0, *_first(texts, lambda some: ~_match(some, points))]
     for pattern in (r"\.", "[eE]", r"^[ +-]*\.|\. *$"):
         found += _first(texts, partial(_match, pattern=pattern))
     return found
 
 
-def _first(texts: Sequence[str], are_such: Callable[[Sequence[str]], Mask]) -> list[int]:
+def _in_arrow(texts: Sequence[str] | pa.Array) -> pa.Array:
+    return texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
+
+
+def _first(texts: Any, are_such: Callable[[Any], Mask]) -> list[int]:
     """Return the place of the first such text, in a list; mostly it is near the beginning."""
     for some in (texts[:HEAD], texts):
         if (such := are_such(some)).any():

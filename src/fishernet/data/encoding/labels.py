@@ -30,6 +30,7 @@ from fishernet.data.variable import State, label_array
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
 
+FEW = 16  # labels that are looked at before all others
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
@@ -49,13 +50,14 @@ def typed(texts: Sequence[str]) -> Labels:
 
 
 def _decimals(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    try:
-        numbers = np.array([float(text) for text in texts], dtype=np.float64)
-    except ValueError:
+    """Return texts as numbers where all are decimal ones; None otherwise, which the first texts mostly tell."""
+    if not all(map(DECIMAL.fullmatch, texts[:FEW])):
         return None
-    if not np.isfinite(numbers).all() or not all(map(DECIMAL.fullmatch, texts)):
+    array = pa.array(texts, pa.large_string())
+    if not pc.all(pc.match_substring_regex(array, f"^(?:{DECIMAL.pattern})$"), min_count=0).as_py():
         return None
-    return numbers + 0.0  # -0.0 becomes 0.0
+    numbers: npt.NDArray[np.float64] = pc.cast(pc.utf8_ltrim(array, "+"), pa.float64()).to_numpy(zero_copy_only=False)
+    return numbers + 0.0 if np.isfinite(numbers).all() else None  # -0.0 becomes 0.0
 
 
 def plain_number(text: str, form: TextFormat) -> str | None:
@@ -85,12 +87,7 @@ def in_plain(texts: Sequence[str], form: TextFormat) -> list[str] | None:
 
 def read_numbers(texts: Sequence[str], form: TextFormat) -> npt.NDArray[np.float64] | None:
     """Return texts as numbers where all are some, however many; None otherwise."""
-    texts = in_plain(texts, form) or texts
-    array = pa.array(texts, pa.large_string())
-    if not pc.all(pc.match_substring_regex(array, f"^(?:{DECIMAL.pattern})$"), min_count=0).as_py():
-        return None
-    numbers: npt.NDArray[np.float64] = pc.cast(pc.utf8_ltrim(array, "+"), pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers + 0.0 if np.isfinite(numbers).all() else None  # -0.0 becomes 0.0
+    return _decimals(in_plain(texts, form) or texts)
 
 
 def value_of(text: str) -> State | None:

@@ -12,7 +12,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,9 @@ from fishernet.base.io import naming_unreadable
 from fishernet.base.machine import is_out_of_memory, without_memory
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import chosen_names, columns_of, frame_columns, is_text, pandas_index, read_columns
-from fishernet.data.contents import Contents
 from fishernet.data.encoding.cells import Columns
-from fishernet.data.formats import kind_of, opened
+from fishernet.data.formats.contents import Contents
+from fishernet.data.formats.opening import kind_of, opened
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
 from fishernet.data.originals import with_nulls
@@ -402,18 +402,28 @@ class _Opened:
     def batches(self) -> Iterator[Batch]:
         """Yield the columns that the options ask for, some rows at a time."""
         for path, contents in self._contents():
-            for columns in _named(path, read_columns(contents, self._options, whole=False), alone=self._is_one):
-                yield Batch(columns, path.name)
+            with self._naming(path), naming_unreadable(path):
+                for columns in read_columns(contents, self._options, whole=False):
+                    yield Batch(columns, path.name)
 
     def frames(self) -> Iterator[pa.Table]:
         """Yield all columns with their cells as they are, some rows at a time."""
-        for _, contents in self._contents():
-            for frame in contents.frames(contents.schema.names, False):
-                yield with_nulls(frame, self._options.na_values)
+        for path, contents in self._contents():
+            with naming_unreadable(path):
+                for frame in contents.frames(contents.schema.names, False):
+                    yield with_nulls(frame, self._options.na_values)
 
-    @property
-    def _is_one(self) -> bool:
-        return len(self._files) == 1
+    @contextmanager
+    def _naming(self, path: Path) -> Iterator[None]:
+        """Name one of several files in what is said about its columns."""
+        try:
+            yield
+        except FileFormatError:  # which names it already
+            raise
+        except SchemaError as error:
+            if len(self._files) == 1:
+                raise
+            raise SchemaError(f"{path}: {error.fact}", parameter=error.parameter, remedies=error.remedies) from None
 
     def _contents(self) -> Iterator[tuple[Path, Contents]]:
         """Yield the files as they are opened; raise FileFormatError where one has other columns than the first."""
@@ -425,24 +435,13 @@ class _Opened:
                     contents = self._known[path] = opened(path, self._options)
                     if self._tell:
                         contents.tell()
-                names = chosen_names(contents.schema, self._options)
+                with self._naming(path):
+                    names = chosen_names(contents.schema, self._options)
                 first = names if first is None else first
                 if names != first:
                     apart = sorted(set(names) ^ set(first)) or names
                     raise FileFormatError(path, f"has other columns than {self._files[0].name}: {listed(apart)}")
                 yield path, contents
-
-
-def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[Columns]:
-    """Yield the batches of one of several files; what is said about its columns names it."""
-    try:
-        yield from batches
-    except FileFormatError:  # which names it already
-        raise
-    except SchemaError as error:
-        if alone:
-            raise
-        raise SchemaError(f"{path}: {error.fact}", parameter=error.parameter, remedies=error.remedies) from None
 
 
 # -------------------------------------------------------------------------------------------------------- ahead

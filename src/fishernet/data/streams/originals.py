@@ -16,7 +16,7 @@ from fishernet.base.progress import Progress
 from fishernet.data.arrays import BLOCK_ROWS
 from fishernet.data.arrow import columns_of, pandas_index
 from fishernet.data.encode import encoded
-from fishernet.data.formats import opened
+from fishernet.data.formats.opening import opened
 from fishernet.data.options import FileKeywords, FrameKeywords, Options
 from fishernet.data.originals import with_nulls
 from fishernet.data.streams.batches import batches_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
-from fishernet.data.formats import KINDS, kind_of
+from fishernet.data.formats.opening import KINDS, kind_of
 
 PACKED = 5  # bytes of text in a byte of a compressed file, more or less
 SAMPLE = 2**20  # bytes of text from which its number of lines is guessed

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import check_names, several
-from fishernet.data.contents import Contents
+from fishernet.data.formats.contents import Contents
+from fishernet.data.formats.text_file import TextFile
 from fishernet.data.options import Options
 from fishernet.data.originals import written_field
-from fishernet.data.text_file import TextFile
 
 VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"\s][^,]*?|))\s*(,|$)""")
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*""")

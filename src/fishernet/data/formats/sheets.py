@@ -19,10 +19,10 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
-from fishernet.data.contents import Contents, Note
-from fishernet.data.csv import delimited_contents
+from fishernet.data.formats.contents import Contents, Note
+from fishernet.data.formats.csv import delimited_contents
+from fishernet.data.formats.text_file import TextFile
 from fishernet.data.options import Options
-from fishernet.data.text_file import TextFile
 
 SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 INSTALL = 'pip install "fishernet[excel]"'

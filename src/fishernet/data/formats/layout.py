@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
-from fishernet.data.contents import Note
 from fishernet.data.encoding.dates import DATE, TIME
 from fishernet.data.encoding.labels import DECIMAL
+from fishernet.data.formats.contents import Note
+from fishernet.data.formats.text_file import Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, Options
-from fishernet.data.text_file import Record, TextFile, explain, records
 
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
 BLANKS = " "  # stands for any number of blanks and tabs between cells
@@ -86,14 +86,17 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         file, delimiter = _with_tabs(file), "\t"
         sample = _sample(file, delimiter)
     _refuse_other_content(file, sample)
-    first = _header_place(sample, options.text.skip_rows)
+    first = _place_of_names(sample, options)
+    known = first is not None
+    if first is None:
+        first = _header_place(sample, options.text.skip_rows)
     if first:
         fact = f"{several(first, 'line')} above the header {'is' if first == 1 else 'are'} no part of the table"
         silence = Remedy({"skip_rows": sample[first].line - 1}, "silence this warning")
         notes += [] if options.text.skip_rows is not None else [Note(fact, "skip_rows", (silence,))]
     rows = sample[first:]
     asked = options.text.header_rows
-    n_headers = _n_headers(rows) if asked is None else min(asked, len(rows))
+    n_headers = _n_headers(rows, known=known) if asked is None else min(asked, len(rows))
     if asked is None and n_headers != 1:
         notes.append(_note_of_headers(n_headers, rows))
     names, more = _names(rows, n_headers)
@@ -146,16 +149,14 @@ def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[st
         if delimiter != first:
             other = _sample(file, delimiter)
             best = max(best, (_evenness(other), delimiter, other), key=lambda one: one[0])
-    if best[0] == (0, 0) and _is_cut_by_blanks(sample):
+    if best[0] == (0, 0) and named is None and _is_cut_by_blanks(sample):
         best = ((0, 1), BLANKS, sample)
     _, delimiter, sample = best
     if named is None or delimiter == named:
         return delimiter, sample, []
-    what = "blanks" if delimiter == BLANKS else repr(delimiter)
-    typed = "tab" if delimiter == "\t" else delimiter
-    silence = () if delimiter == BLANKS else (Remedy({"delimiter": typed}, "silence this warning"),)
-    fact = f"the cells are separated by {what}, not by {named!r}, and are read so"
-    return delimiter, sample, [Note(fact, "delimiter", silence)]
+    silence = Remedy({"delimiter": "tab" if delimiter == "\t" else delimiter}, "silence this warning")
+    fact = f"the cells are separated by {delimiter!r}, not by {named!r}, and are read so"
+    return delimiter, sample, [Note(fact, "delimiter", (silence,))]
 
 
 def _width(sample: Sequence[Record]) -> int:
@@ -223,6 +224,14 @@ def _refuse_other_content(file: TextFile, sample: Sequence[Record]) -> None:
 # ------------------------------------------------------------------------------------------------ where the header is
 
 
+def _place_of_names(sample: Sequence[Record], options: Options) -> int | None:
+    """Return where the row stands that holds the names of a schema; None without one, and where no row does."""
+    wanted = {variable.name for variable in options.schema or ()}
+    if not wanted or options.text.skip_rows is not None:
+        return None
+    return next((i for i, r in enumerate(sample) if wanted <= {*r.cells, *map(str.strip, r.cells)}), None)
+
+
 def _header_place(sample: Sequence[Record], skip_rows: int | None) -> int:
     """Return how many of the first rows stand above the header: titles, comments and rows of delimiters."""
     if skip_rows is not None:
@@ -247,11 +256,11 @@ def _goes_on(rows: Sequence[Record]) -> bool:
     return any(_is_number(rows[0].cells[place]) for place in kinds if place < len(rows[0].cells))
 
 
-def _n_headers(rows: Sequence[Record]) -> int:
-    """Return how many rows are names, questions or units: none where the first one looks like all others."""
+def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
+    """Return how many rows are names, questions or units: none where the first, if unknown, looks like all others."""
     if len(rows) <= LEAST_BELOW:
         return 1
-    if _looks_like_a_row(rows[0].cells, rows[1:]):
+    if not known and _looks_like_a_row(rows[0].cells, rows[1:]):
         return 0
     most = min(MOST_HEADERS, len(rows) - LEAST_BELOW - 1)
     below = rows[max(1, most) :]

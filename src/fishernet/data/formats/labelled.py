@@ -16,7 +16,7 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed
 from fishernet.base.remedies import Remedy
-from fishernet.data.contents import Contents, Note
+from fishernet.data.formats.contents import Contents, Note
 
 INSTALL = 'pip install "fishernet[stats]"'
 READERS = {

@@ -14,15 +14,15 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError, SchemaError, warn
 from fishernet.base.io import naming_unreadable
 from fishernet.base.remedies import Remedy
-from fishernet.data.arff import arff_contents
 from fishernet.data.arrow import arrow_contents, parquet_contents
-from fishernet.data.contents import Contents
-from fishernet.data.csv import delimited_contents
-from fishernet.data.labelled import READERS, labelled_contents
-from fishernet.data.layout import layout_of
+from fishernet.data.formats.arff import arff_contents
+from fishernet.data.formats.contents import Contents
+from fishernet.data.formats.csv import delimited_contents
+from fishernet.data.formats.labelled import READERS, labelled_contents
+from fishernet.data.formats.layout import layout_of
+from fishernet.data.formats.sheets import SHEETS, sheet_contents
+from fishernet.data.formats.text_file import UTF16_MARKS, TextFile
 from fishernet.data.options import Options
-from fishernet.data.sheets import SHEETS, sheet_contents
-from fishernet.data.text_file import UTF16_MARKS, TextFile
 
 TEXT: dict[str, str | None] = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
 ARFF = ".arff"
@@ -49,6 +49,9 @@ NO_TABLES = {
     b"%PDF": "a PDF; save its table as CSV",
     b"SQLite format 3": "a database; read what a query returns, with fn.read_query",
 }
+OTHERS = frozenset(
+    (".json", ".xml", ".html", ".py", ".md", ".bif", ".uai", ".xdsl", ".net", ".dsc", ".nwk", ".fa", ".fasta")
+)
 GUESSED = ("cp1252", "latin-1")  # what text is that is neither UTF-8 nor UTF-16: the first that can be
 
 
@@ -77,7 +80,7 @@ def _ending(path: Path) -> str:
     for magic, known in MAGIC.items():
         if first.startswith(magic):
             return _of_zip(path, first) if known == ".zip" else known
-    if ending in KINDS or not first:
+    if ending in KINDS or ending in OTHERS or not first:
         return ending
     if first.lstrip().lower().startswith(b"@relation"):
         return ARFF

@@ -18,11 +18,11 @@ import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import unused_name
-from fishernet.data.contents import Contents, Note
-from fishernet.data.layout import Layout, layout_of
+from fishernet.data.formats.contents import Contents, Note
+from fishernet.data.formats.layout import Layout, layout_of
+from fishernet.data.formats.text_file import TextFile, opens_quote, unclosed_quote
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, written_field
-from fishernet.data.text_file import TextFile, opens_quote, unclosed_quote
 
 TEXT = pa.dictionary(pa.int32(), pa.utf8())
 BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
