@@ -72,7 +72,11 @@ def _facts(holes: MissingnessResult) -> Facts:
 def _options(column: ColumnDescription) -> str:
     """Return the options that overrule, as they are typed; a name with a comma stands in double quotes."""
     name = csv_line([column.name])
-    words = {word: f"{column.name}=4" if word == "bins" else name for word in column.overrule}
+    by_column = {
+        "bins": f"{column.name}=4",
+        "order": csv_line([f"{column.name}={''.join(column.order[:1])}", *column.order[1:]]),
+    }
+    words = {word: by_column.get(word, name) for word in column.overrule}
     return " or ".join(f"--{word} {shlex.quote(text)}" for word, text in words.items())
 
 

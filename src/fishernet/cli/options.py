@@ -6,7 +6,7 @@ import csv
 import inspect
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -144,6 +144,7 @@ class Reading:
     exclude: Sequence[str] = ()
     categorical: Sequence[str] = ()
     continuous: Sequence[str] = ()
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def out_of(cls, options: dict[str, Any]) -> Self:
@@ -278,6 +279,18 @@ def parse_words(texts: Sequence[str]) -> dict[str | None, list[str]]:
     return found
 
 
+def parse_order(texts: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return what ``--order`` says: the states of columns in their order."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        words = names_of(text, "--order")
+        name, equals, first = words[0].partition("=") if words else ("", "", "")
+        if not (name and equals):
+            raise FishernetError(f"--order takes COLUMN=STATE,STATE,... (as in size=S,M,L), not {text!r}")
+        found[name] = [first, *words[1:]]
+    return found or None
+
+
 def parse_bins(texts: Sequence[str]) -> Bins | None:
     """Return what ``--bins`` says: None, a number of bins, or numbers and cut points by column."""
     if not texts:
@@ -352,6 +365,7 @@ text_options = all_of(
     ),
     _text_option("decimal", "Decimal separator of numbers, . or ,  [default: .]"),
     _text_option("thousands", "Thousands separator of numbers, for example the comma in 18,000."),
+    _text_option("dates", "Order of dates as 3/4/2023: day-first or month-first.  [default: as the column shows]"),
     _text_option("encoding", "Encoding of a text file, for example latin-1.  [default: utf-8, else what it may be]"),
     _text_option("skip_rows", "Lines of a text file above its header.  [default: found, and told]"),
     _text_option("sheet", "Sheet of an Excel or LibreOffice file.  [default: the first with cells]"),
@@ -378,6 +392,14 @@ def reading_options(*missing: str) -> Decorator:
         _columns_option("exclude", "Leave out these columns, for example identifiers."),
         _columns_option("categorical", "Read these columns as states, even if they hold numbers or identifiers."),
         _columns_option("continuous", "Read these columns as numbers, even if few of them differ."),
+        parsed_option(
+            "--order",
+            parse=parse_order,
+            multiple=True,
+            metavar="COLUMN=STATE,STATE,...",
+            help="The states of a column in their order, all of them. May be repeated.  [default: sizes, scales, "
+            "months, ranges and numbers in names in their own order, others by letters]",
+        ),
         text_options,
         parsed_option(
             "--bins",

@@ -242,7 +242,7 @@ def summary_of(column: SourceColumn, options: Options) -> ColumnSummary:
 
 def most_labels(column: SourceColumn, options: Options) -> int | None:
     """Return how many labels of a column may matter, whatever it becomes; None for all."""
-    if column.name in options.categorical:
+    if options.are_states(column.name):
         return None
     return MOST_STATES if column.holds_numbers else MOST_LABELS
 

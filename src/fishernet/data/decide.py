@@ -25,7 +25,8 @@ from fishernet.base.names import are, counted, listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
 from fishernet.data.encoding.forms import Reading
-from fishernet.data.encoding.labels import MOST_STATES, sorted_states
+from fishernet.data.encoding.labels import MOST_STATES, as_text, sorted_states, typed
+from fishernet.data.encoding.orders import own_order
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
 
@@ -76,6 +77,8 @@ def decide(summary: ColumnSummary, options: Options, rules: Sequence[Rule] = ())
 def as_asked(column: ColumnSummary, options: Options) -> Decision | None:
     """Follow what the caller says of the column by name."""
     name = column.name
+    if name in options.order:
+        return Decision(name, "states in the order asked for", variable=_ordered(column, options.order[name]))
     if name in options.categorical:
         return Decision(name, "as asked", variable=_states(column))
     if name in options.continuous or options.cuts_by_name(name):
@@ -131,7 +134,9 @@ def states_of_text(column: ColumnSummary, options: Options) -> Decision | None: 
         return None
     variable = _states(column)
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
-    return Decision(column.name, _constant(variable) or kind, ("exclude",), variable=variable)
+    is_ordered = list(variable.states) != sorted(variable.states, key=str)
+    kind, overrule = ("text, in the order of its words", "order") if is_ordered else (kind, "exclude")
+    return Decision(column.name, _constant(variable) or kind, (overrule,), variable=variable)
 
 
 def few_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
@@ -186,10 +191,22 @@ def _states(column: ColumnSummary) -> Variable:
         return Variable(column.name, column.labels.tolist(), column.cuts, column.bounds, column.unit)
     if not column.n_known:
         raise _without_states([column.name])
+    if column.are_texts and (own := own_order(column.labels.tolist())) is not None:
+        return Variable(column.name, own)
     if column.reading is None or column.reading.is_plain or column.is_number:
         return Variable(column.name, sorted_states(column.typed_labels)[0])
     labels = zip(column.numbers.tolist(), column.labels.tolist(), strict=True)
     return Variable(column.name, [label for _, label in sorted(labels)])
+
+
+def _ordered(column: ColumnSummary, words: Sequence[str]) -> Variable:
+    """Return a variable whose states stand in an order that was asked for, whether all of them occur or not."""
+    known = {as_text(label): label for label in column.typed_labels.tolist()}
+    if lacking := sorted(known.keys() - set(words)):
+        fact = f"column {column.name!r} also holds {listed(lacking)}; name all of its states"
+        raise SchemaError(fact, parameter="order")
+    others = dict(zip(words, typed(words).tolist(), strict=True))
+    return Variable(column.name, [known.get(word, others[word] if not known else word) for word in words])
 
 
 # ---------------------------------------------------------------------------------------------- all columns of a table
@@ -221,7 +238,7 @@ class Decided:
 
 def decide_all(summary: TableSummary, options: Options) -> Decided:
     """Return what the columns are; what is left out by itself is told in a warning."""
-    columns = [column if column.name in options.categorical else column.as_read() for column in summary.columns]
+    columns = [column if options.are_states(column.name) else column.as_read() for column in summary.columns]
     stateless = [c.name for c in columns if not (len(c.labels) or c.declared or c.name in options.continuous)]
     if not summary.n_rows and stateless:
         raise SchemaError(
@@ -330,9 +347,12 @@ def _warn_of_order(name: str, reading: Reading) -> None:
     """Warn where day and month cannot be told apart in any date of a column."""
     warn(
         f"column {name!r} holds dates as {reading.example!r}, in which day and month cannot be told apart: they are "
-        f"read {reading.form.order}; if they are meant {reading.other}, write them as 2023-12-31",
-        parameter="categorical",
-        remedies=[Remedy({"categorical": [name]}, "keep them as text")],
+        f"read {reading.form.order}",
+        parameter="dates",
+        remedies=[
+            Remedy({"dates": reading.other}, "read them otherwise"),
+            Remedy({"dates": reading.form.order}, "silence this warning"),
+        ],
     )
 
 

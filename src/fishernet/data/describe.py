@@ -14,6 +14,7 @@ import pyarrow as pa
 from fishernet.base.names import cut, several
 from fishernet.data.decide import Decision
 from fishernet.data.encoding.dates import date_texts
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
@@ -42,6 +43,8 @@ class ColumnDescription:
         The keywords of `read_table` that make something else of it.
     binned : bool
         Whether its states are bins of numbers.
+    order : tuple of str
+        Its states, where another order would overrule.
     """
 
     name: str
@@ -51,12 +54,14 @@ class ColumnDescription:
     why: str = ""
     overrule: tuple[str, ...] = ()
     binned: bool = False
+    order: tuple[str, ...] = ()
 
     def keywords(self) -> str:
         """Return the keywords that overrule, as they are written in Python."""
-        name = self.name
+        by_column = {"bins": 4, "order": list(self.order)}
         return " or ".join(
-            f"bins={{{name!r}: 4}}" if word == "bins" else f"{word}=[{name!r}]" for word in self.overrule
+            f"{word}={{{self.name!r}: {by_column[word]!r}}}" if word in by_column else f"{word}=[{self.name!r}]"
+            for word in self.overrule
         )
 
 
@@ -161,7 +166,14 @@ def described(variables: Sequence[Column], summary: Summary, decisions: Sequence
         holds = _range(variable, held) if variable.is_continuous else _states(variable)
         found.append(
             ColumnDescription(
-                variable.name, kind, holds, held.missing, decision.why, decision.overrule, variable.cuts is not None
+                variable.name,
+                kind,
+                holds,
+                held.missing,
+                decision.why,
+                decision.overrule,
+                variable.cuts is not None,
+                tuple(map(as_text, variable.states)) if "order" in decision.overrule else (),
             )
         )
     left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]

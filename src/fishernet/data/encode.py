@@ -31,7 +31,7 @@ from fishernet.data.decide import (
 )
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
-from fishernet.data.encoding.forms import are_absent, reading_of
+from fishernet.data.encoding.forms import Reading, are_absent, reading_of
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
@@ -69,6 +69,7 @@ def encoded(source: Columns, options: Options) -> Encoded:
 
 
 Kept = dict[str, Decision]  # of the columns that stay, by their names
+Readings = dict[str, Reading]
 
 
 def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options) -> Decided:
@@ -91,6 +92,19 @@ def summary_of_part(source: Columns, options: Options, kept: Kept | None = None)
     return summarized([column.kept(rows) for column in cells], weights, int(np.count_nonzero(rows)), options)
 
 
+def summary_for_schema(source: Columns, options: Options) -> TableSummary:
+    """Return the summary of the columns of a part that are text and for which a schema has numbers."""
+    numeric = {v.name for v in options.schema or () if v.is_continuous or v.cuts is not None}
+    cells = [c for c in source.cells if c.name in numeric and not c.holds_numbers and not c.declared]
+    return summarized(cells, None, source.n_rows, options)
+
+
+def readings_of(summary: TableSummary) -> Readings:
+    """Return how the columns of a summary are written, where that is otherwise than Python writes numbers."""
+    found = {column.name: column.as_read().reading for column in summary.columns}
+    return {name: reading for name, reading in found.items() if reading is not None}
+
+
 def _read(column: SourceColumn, decision: Decision) -> SourceColumn:
     """Return a column with its text read as was decided: as numbers, or as states without words for missing cells."""
     reading, variable = decision.reading, decision.variable
@@ -109,20 +123,30 @@ def _read(column: SourceColumn, decision: Decision) -> SourceColumn:
 
 def encode(source: Columns, options: Options, decided: Decided | None = None) -> Encoded:
     """Return the columns of a source as the variables that were decided on have them, or those of a schema."""
-    return encode_part(source, options, decided, is_whole=True)
+    readings = readings_of(summary_for_schema(source, options)) if decided is None else None
+    return encode_part(source, options, decided, readings, is_whole=True)
 
 
 def encode_part(
-    source: Columns, options: Options, decided: Decided | None = None, *, first_row: int = 0, is_whole: bool = False
+    source: Columns,
+    options: Options,
+    decided: Decided | None = None,
+    readings: Readings | None = None,
+    *,
+    first_row: int = 0,
+    is_whole: bool = False,
 ) -> Encoded:
-    """Return the columns of some rows, as `encode`; of parts, missing cells are counted for `refuse_missing`."""
+    """Return the columns of some rows, as `encode`; of parts, missing cells are counted for `refuse_missing`.
+
+    Where there is a schema, `readings` say how its columns of numbers are written in all parts together.
+    """
     variables = decided.variables if decided is not None else options.schema or ()
     wanted = {variable.name: variable for variable in variables}
     cells, weights = split_weights(source, options, first_row)
     if decided is not None and weights is not None and decided.weight_factor != 1:
         weights = weights.astype(np.float64) * decided.weight_factor
     if decided is None:
-        cells = [_as_known(c, wanted[c.name], options) for c in cells if c.name in wanted]
+        cells = [_as_known(c, wanted[c.name], (readings or {}).get(c.name)) for c in cells if c.name in wanted]
     else:
         of = {decision.name: decision for decision in decided.decisions}
         cells = [_read(c, of[c.name]) for c in cells if c.name in wanted]
@@ -157,7 +181,7 @@ def _as_written(column: SourceColumn, variable: Column, options: Options) -> Sou
     return cells.relabelled([plain_number(label, options.text) or label for label in cells.labels.tolist()])
 
 
-def _as_known(column: SourceColumn, variable: Column, options: Options) -> SourceColumn:
+def _as_known(column: SourceColumn, variable: Column, reading: Reading | None) -> SourceColumn:
     """Return a column with its text read as numbers or dates where a variable that is known has such.
 
     How they are written is found anew: a model may meet its columns as other people write them.
@@ -176,7 +200,6 @@ def _as_known(column: SourceColumn, variable: Column, options: Options) -> Sourc
         labels = cells.labels.tolist()
     if not numbers or not labels or cells.is_plain_number:
         return cells
-    reading = reading_of(labels, np.ones(len(labels), dtype=np.int64), options.text if column.text else None)
     return cells if reading is None else cells.of_numbers(reading.numbers(labels), reading.unit)
 
 

@@ -44,6 +44,7 @@ class FrameKeywords(TypedDict, total=False):
     exclude: Iterable[str]
     categorical: Iterable[str]
     continuous: Iterable[str]
+    order: Mapping[str, Iterable[str]]
     bins: Bins | None
     binning: BinningName
     schema: Iterable[Column] | None
@@ -60,6 +61,7 @@ class FileKeywords(FrameKeywords, total=False):
     delimiter: str | None
     decimal: str
     thousands: str | None
+    dates: Literal["day-first", "month-first"] | None
     encoding: str
     skip_rows: int | None
     header_rows: int | None
@@ -71,6 +73,7 @@ DEFAULTS: FileKeywords = {
     "exclude": (),
     "categorical": (),
     "continuous": (),
+    "order": {},
     "bins": None,
     "binning": "quantile",
     "schema": None,
@@ -82,6 +85,7 @@ DEFAULTS: FileKeywords = {
     "delimiter": None,
     "decimal": ".",
     "thousands": None,
+    "dates": None,
     "encoding": "utf-8",
     "skip_rows": None,
     "header_rows": None,
@@ -119,6 +123,7 @@ class TextFormat:
     delimiter: str | None = None
     decimal: str = "."
     thousands: str | None = None
+    dates: str | None = None
     encoding: str = "utf-8"
     skip_rows: int | None = None
     header_rows: int | None = None
@@ -153,14 +158,16 @@ class TextFormat:
         skipped, headers = (_checked_rows(name, given[name]) for name in ("skip_rows", "header_rows"))
         if not isinstance(given["sheet"], str | None):
             raise SchemaError(f"sheet must be the name of one, not {shown(given['sheet'])}", parameter="sheet")
-        return cls(delimiter, decimal, thousands, known, skipped, headers, given["sheet"])
+        order = given["dates"]
+        dates = None if order is None else _word("dates", order, ("day-first", "month-first"))
+        return cls(delimiter, decimal, thousands, dates, known, skipped, headers, given["sheet"])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_plain", self.decimal == "." and self.thousands is None)
 
     def refuse(self, source: object, *taken: str) -> None:
         """Raise SchemaError for what says how text is written, but for what is taken, of a source that is no text."""
-        for name in ("delimiter", "decimal", "thousands", "encoding", "skip_rows", "header_rows", "sheet"):
+        for name in ("delimiter", "decimal", "thousands", "dates", "encoding", "skip_rows", "header_rows", "sheet"):
             if name not in taken and getattr(self, name) != getattr(PLAIN, name):
                 raise SchemaError(f"{name} is for text files, which {source} is not; leave it out", parameter=name)
 
@@ -204,6 +211,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     continuous: tuple[str, ...] = ()
+    order: dict[str, tuple[str, ...]] = field(default_factory=dict)
     text: TextFormat = PLAIN
     named_na: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Further words that mean a missing cell, by the column in which they do."""
@@ -233,6 +241,7 @@ class Options:
             exclude=_checked_names("exclude", given["exclude"]),
             categorical=_checked_names("categorical", given["categorical"]),
             continuous=_checked_names("continuous", given["continuous"]),
+            order=_checked_order(given["order"]),
             text=TextFormat.checked(given),
         )
         options._check_together()
@@ -248,7 +257,7 @@ class Options:
     def _check_together(self) -> None:
         """Raise SchemaError when keywords contradict each other."""
         if self.schema is not None:
-            for keyword in ("columns", "categorical", "continuous", "bins"):
+            for keyword in ("columns", "categorical", "continuous", "order", "bins"):
                 if getattr(self, keyword):
                     message = f"give schema or {keyword}, not both; {SAID_BY_SCHEMA[keyword]}"
                     raise SchemaError(message, parameter=keyword)
@@ -258,12 +267,13 @@ class Options:
             raise SchemaError("binning says how a number of bins is cut; give bins too, as bins=4", parameter="binning")
         named = set() if not isinstance(self.bins, dict) else set(self.bins)
         schema = {variable.name for variable in self.schema or ()}
-        kinds, asked = {*self.categorical, *self.continuous}, self.columns or ()
+        kinds, asked = {*self.categorical, *self.continuous, *self.order}, self.columns or ()
         roles = (
             ("weights", {self.weights}, "the weights", {*schema, *kinds, *named}, "a variable of the table"),
             ("exclude", self.exclude, "left out", {*asked, *schema, *kinds, *named, self.weights}, "asked for"),
             ("categorical", self.categorical, "categorical", {*self.continuous}, "continuous"),
             ("categorical", self.categorical, "categorical", named, "cut into bins"),
+            ("order", self.order, "a column of ordered states", {*self.continuous, *named}, "one of numbers"),
         )
         for keyword, names, one, others, other in roles:
             for name in sorted((set(names) & others) - {None}):  # type: ignore[type-var]
@@ -286,6 +296,7 @@ class Options:
         names = [name for name in names if name in chosen]
         self._require(names, self.categorical, "categorical")
         self._require(names, self.continuous, "continuous")
+        self._require(names, self.order, "order")
         if isinstance(self.bins, dict):
             self._require(names, [name for name in self.bins if name is not None], "bins")
         self._require(names, [name for name, _ in self.named_na], "na_values")
@@ -299,11 +310,15 @@ class Options:
     def said_of(self) -> frozenset[str]:
         """The columns of which a caller says by name what they are."""
         cut = self.bins if isinstance(self.bins, dict) else {}
-        return frozenset({*self.categorical, *self.continuous, *cut} - {None})  # type: ignore[arg-type]
+        return frozenset({*self.categorical, *self.continuous, *self.order, *cut} - {None})  # type: ignore[arg-type]
 
     def missing_words(self, name: str) -> frozenset[str]:
         """Return the words that mean a missing cell in this column and not in all."""
         return frozenset(dict(self.named_na).get(name, ()))
+
+    def are_states(self, name: str) -> bool:
+        """Return whether a caller says by name that a column holds states."""
+        return name in self.categorical or name in self.order
 
     def cut(self, name: str) -> Pieces | None:
         """Return how a column of numbers is cut into bins: at most how many, "auto", or where; None for not at all."""
@@ -341,6 +356,7 @@ SAID_BY_SCHEMA = {
     "columns": "a schema says which columns are read",
     "categorical": "a schema says what each column is",
     "continuous": "a schema says what each column is",
+    "order": "a schema says what each column is",
     "bins": "the variables of a schema hold their own cuts",
 }
 
@@ -359,6 +375,23 @@ def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
     require_str(names)
     check_names(names)
     return names
+
+
+def _checked_order(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the states of columns in the order asked for, as text."""
+    if not isinstance(given, Mapping):
+        raise SchemaError(
+            f"order must be a mapping from columns to their states, as {{'size': ['S', 'M', 'L']}}, not {shown(given)}",
+            parameter="order",
+        )
+    found = {}
+    for name, words in given.items():
+        states = () if isinstance(words, str) else tuple([str(word) for word in check.items(words, "order")])
+        if len(states) < 2 or len(set(states)) < len(states):
+            fact = f"order[{name!r}] must name two states or more, each once, not {shown(words)}"
+            raise SchemaError(fact, parameter="order")
+        found[name] = states
+    return found
 
 
 def _checked_na_values(na_values: Iterable[str] | NamedWords) -> tuple[frozenset[str], dict[str, frozenset[str]]]:

@@ -27,7 +27,7 @@ def read_query(query: str, connection: Any, **keywords: Unpack[FrameKeywords]) -
     connection : connection, cursor or engine
         Of DuckDB, of ADBC, of SQLAlchemy, or of any library that follows Python's DB-API, as sqlite3. It is neither
         closed nor committed.
-    columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
+    columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`.
 
     Returns

@@ -28,7 +28,7 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         extra ``stats``), whose labels of values are states in the order of the values; ``"-"`` is the text that comes
         through standard input. A quoted cell is a label, even ``"NA"``, unless all cells are in quotes. A first column
         without a name, as pandas writes its index, is left out with a warning.
-    columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
+    columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
@@ -40,6 +40,8 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         What stands before the fraction of a number.
     thousands : str, optional
         What stands between the thousands of a number, as the comma in ``18,000``.
+    dates : {"day-first", "month-first"}, optional
+        How dates as 3/4/2023 are meant; without it one date in which only one order is possible decides for its column.
     encoding : str
         Of a text file, as "latin-1" or "cp1252". Text that is not UTF-8 is read as what it may be, with a warning.
     skip_rows : int, optional

@@ -221,6 +221,9 @@ class Table(GivesFrames):
             Columns to leave out.
         categorical, continuous : sequence of str
             Columns that are so whatever they hold; text that is numbers may be continuous.
+        order : mapping from column to sequence of str
+            All states of a column in their order. Without it sizes, scales of questionnaires, months, ranges of numbers
+            and names with numbers stand in an order of their own, other labels by letters.
         bins : int, "auto", or mapping from column to one of these or to ascending cut points, optional
             Cut continuous columns, and those that a mapping names, into at most so many bins, closed on the right,
             which makes them categorical; those with no more distinct numbers than that keep them as states. "auto":

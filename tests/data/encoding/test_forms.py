@@ -81,9 +81,9 @@ MOMENTS: list[tuple[list[str], list[float], str, str]] = [
     (["17.05.2023", "1.2.2023"], days("2023-05-17", "2023-02-01"), "days", ""),
     (["17/05/2023", "1/2/2023"], days("2023-05-17", "2023-02-01"), "days", ""),
     (["05/17/2023", "1/2/2023"], days("2023-05-17", "2023-01-02"), "days", ""),
-    (["1/2/2023", "3/4/2023"], days("2023-01-02", "2023-03-04"), "days", "day first"),
-    (["1.2.2023", "3.4.2023"], days("2023-02-01", "2023-04-03"), "days", "month first"),
-    (["1-2-2023", "3-4-2023"], days("2023-02-01", "2023-04-03"), "days", "month first"),
+    (["1/2/2023", "3/4/2023"], days("2023-01-02", "2023-03-04"), "days", "day-first"),
+    (["1.2.2023", "3.4.2023"], days("2023-02-01", "2023-04-03"), "days", "month-first"),
+    (["1-2-2023", "3-4-2023"], days("2023-02-01", "2023-04-03"), "days", "month-first"),
     (["17-08-1984", "01-02-2000"], days("1984-08-17", "2000-02-01"), "days", ""),
     (["2012/01/01", "2012/2/29"], days("2012-01-01", "2012-02-29"), "days", ""),
     (["Jan 1 2000", "February 29, 2000"], days("2000-01-01", "2000-02-29"), "days", ""),
@@ -351,14 +351,14 @@ def test_a_model_reads_its_columns_as_others_write_them(tmp_path: Path) -> None:
 
 def test_day_and_month_that_cannot_be_told_apart_are_told(tmp_path: Path) -> None:
     path = written(tmp_path, day=[f"{i % 12 + 1}/{i % 11 + 1}/2023" for i in range(100)])
-    said = (
-        r"as '1/1/2023', in which .* read month first; if they are meant day first, write them as 2023-12-31; pass cate"
-    )
-    with pytest.warns(FishernetWarning, match=said):
+    with pytest.warns(FishernetWarning, match=r"as '1/1/2023', in which .* read month-first") as warned:
         table = read_table(path)
     assert str(table["day"][1]) == "2023-02-02"
+    otherwise, silence = warned[0].message.remedies
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        assert read_table(path, **silence.arguments) == table
+        assert str(read_table(path, **otherwise.arguments)["day"][12]) == "2023-02-01"
         assert not read_table(path, categorical=["day"]).variables[0].is_continuous
 
 

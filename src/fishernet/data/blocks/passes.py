@@ -16,7 +16,17 @@ from fishernet.data.blocks.blocks import Blocks, common_unit, cut_held, facts_of
 from fishernet.data.blocks.places import Places
 from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decided, Decision
-from fishernet.data.encode import Kept, decided_by, encode, summary_of_part, told_of_bins, with_missing_states
+from fishernet.data.encode import (
+    Kept,
+    Readings,
+    decided_by,
+    encode_part,
+    readings_of,
+    summary_for_schema,
+    summary_of_part,
+    told_of_bins,
+    with_missing_states,
+)
 from fishernet.data.encoding.bins import is_cut
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.options import Options
@@ -39,7 +49,8 @@ class EncodedParts:
 def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> EncodedParts:
     """Return handles of parts as tables; each is read as a frame or as columns."""
     if options.schema is not None:
-        held = places.hold(parts, partial(_part, options=options, decided=None))
+        readings = readings_of(places.sum(places.hold(parts, partial(_summary_for_schema, options=options)), _itself))
+        held = places.hold(parts, partial(_part, options=options, decided=None, readings=readings))
         return EncodedParts(held, options.schema, ())
 
     def summary(kept: Kept | None) -> TableSummary:
@@ -67,7 +78,7 @@ def blocks_of(places: Places, readers: Sequence[Any], options: Options, *, keep:
     keep : bool
         Whether what was read is kept until it is encoded, and not read again.
     """
-    found = encoded_parts(places, places.tasks(readers, keep=keep and options.schema is None), options)
+    found = encoded_parts(places, places.tasks(readers, keep=keep), options)
     facts = list(places.each(found.held, facts_of))
     unit = common_unit(facts)
     most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // places.n_threads))
@@ -120,8 +131,12 @@ def _itself(answer: Any) -> Any:
     return answer
 
 
-def _part(part: Any, options: Options, decided: Decided | None) -> Table:
-    found = encode(_part_columns(part, options), options, decided)
+def _summary_for_schema(part: Any, options: Options) -> TableSummary:
+    return summary_for_schema(_part_columns(part, options), options)
+
+
+def _part(part: Any, options: Options, decided: Decided | None, readings: Readings | None = None) -> Table:
+    found = encode_part(_part_columns(part, options), options, decided, readings, is_whole=True)
     return Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
 
 

@@ -71,7 +71,7 @@ class Form:
         What the numbers count.
     decimal : str
         The decimal separator.
-    order : str
+    order : {"day-first", "month-first", ""}
         Which of day and month comes first, where both are numbers.
     """
 
@@ -129,8 +129,8 @@ def _days_and_seconds(pattern: str, order: str = "") -> tuple[Form, Form]:
 
 def _by_order(mark: str) -> tuple[Form, ...]:
     """Return the forms of dates of three numbers with a mark between them; the usual order first."""
-    day_first = _days_and_seconds(f"{DAY}{mark}{MONTH}{mark}{YEAR}", "day first")
-    month_first = _days_and_seconds(f"{MONTH}{mark}{DAY}{mark}{YEAR}", "month first")
+    day_first = _days_and_seconds(f"{DAY}{mark}{MONTH}{mark}{YEAR}", "day-first")
+    month_first = _days_and_seconds(f"{MONTH}{mark}{DAY}{mark}{YEAR}", "month-first")
     pairs = zip(month_first, day_first, strict=True) if mark == "/" else zip(day_first, month_first, strict=True)
     return tuple([form for pair in pairs for form in pair])
 
@@ -159,7 +159,9 @@ def forms_for(first: str, text: TextFormat | None) -> list[Form]:
     """Return the forms that one label fits, in the order in which they are tried; another label may refute them."""
     if not any(character.isdigit() for character in first):
         return []
-    return [form for form in (*_number_forms(first.strip(), text), *DATES) if form.fits(first)]
+    order = "" if text is None or text.dates is None else text.dates
+    dates = [form for form in DATES if order in ("", form.order) or not form.order]
+    return [form for form in (*_number_forms(first.strip(), text), *dates) if form.fits(first)]
 
 
 def _number_forms(first: str, text: TextFormat | None) -> list[Form]:

@@ -119,7 +119,7 @@ def opened(path: Path, options: Options) -> Contents:
             options.text.refuse(path.name)
             return TYPED[ending](path)
         if ending in SHEETS:
-            options.text.refuse(path.name, "sheet", "decimal", "thousands", "skip_rows", "header_rows")
+            options.text.refuse(path.name, "sheet", "decimal", "thousands", "dates", "skip_rows", "header_rows")
             return sheet_contents(path, options)
         if options.text.sheet is not None:
             raise SchemaError(

@@ -27,15 +27,18 @@ from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decision
 from fishernet.data.encode import (
     Kept,
+    Readings,
     decided_by,
     encode_part,
+    readings_of,
     refuse_missing,
+    summary_for_schema,
     summary_of_part,
     told_of_bins,
     with_bins_and_states,
 )
 from fishernet.data.options import FileKeywords, Options, shows_keywords
-from fishernet.data.streams.batches import Batches, batches_of
+from fishernet.data.streams.batches import Batch, Batches, batches_of
 from fishernet.data.streams.folders import checked_folder
 from fishernet.data.streams.pieces import of_files
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Rereadable, Room, array_of
@@ -70,9 +73,9 @@ def scan(
         A Parquet, Arrow or text file (``.csv``, ``.tsv``, ``.txt``, also with ``.gz``); a folder of them, whose
         partitions (``year=2024/``) become columns, or a pattern (``"part-*.parquet"``), in the order of their names; a
         relation of DuckDB; whatever speaks Arrow's interface for streams; or data frames one after the other.
-    columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
+    columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`. Columns that are not asked for are not read.
-    delimiter, decimal, thousands, encoding
+    delimiter, decimal, thousands, dates, encoding, skip_rows, header_rows, sheet
         As in `read_table`.
     filter : pyarrow.dataset.Expression, optional
         Which rows are read, as ``pyarrow.dataset.field("age") > 20``; Parquet skips what cannot hold any.
@@ -216,6 +219,17 @@ class _Made:
     decisions: tuple[Decision, ...]
 
 
+def _readings(batches: Iterable[Batch], options: Options) -> Readings:
+    """Return how the columns of numbers of a schema are written; no pass is needed where they are no text."""
+    found: TableSummary | None = None
+    for batch in batches:
+        part = summary_for_schema(batch.columns, options)
+        if not part.columns:
+            return {}
+        found = part if found is None else found + part
+    return {} if found is None else readings_of(found)
+
+
 def _two_passes(
     batches: Batches,
     options: Options,
@@ -233,12 +247,13 @@ def _two_passes(
         return found
 
     decided = decided_by(summary, options) if options.schema is None else None
+    readings = None if decided is not None else _readings(again, options)
     encoding, n_read, n_rows = Reporter(progress, "encoding"), 0, 0
     missing: dict[str, int] = {}
     variables: tuple[Column, ...] = ()
     weighted = False
     for batch in again:
-        part = encode_part(batch.columns, options, decided, first_row=n_read)
+        part = encode_part(batch.columns, options, decided, readings, first_row=n_read)
         variables, weighted = part.variables, weighted or part.weights is not None
         for i, column in enumerate(part.columns):
             room.add(f"column-{i}", np.ascontiguousarray(column).data)
