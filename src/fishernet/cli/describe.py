@@ -72,10 +72,8 @@ def _facts(holes: MissingnessResult) -> Facts:
 def _options(column: ColumnDescription) -> str:
     """Return the options that overrule, as they are typed; a name with a comma stands in double quotes."""
     name = csv_line([column.name])
-    by_column = {
-        "bins": f"{column.name}=4",
-        "order": csv_line([f"{column.name}={''.join(column.order[:1])}", *column.order[1:]]),
-    }
+    first, *others = column.order or ("",)
+    by_column = {"bins": f"{column.name}=4", "order": csv_line([f"{column.name}={first}", *others])}
     words = {word: by_column.get(word, name) for word in column.overrule}
     return " or ".join(f"--{word} {shlex.quote(text)}" for word, text in words.items())
 
