@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
+import lzma
 import os
 import warnings
 from collections.abc import Callable
@@ -260,7 +262,8 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         ("commas.tsv", b"a,b,c\nx,2,3\n", "separated by ','", {"delimiter": ","}),
         ("latin.csv", "a,b,c\nü,2,3\n".encode("latin-1"), "read as cp1252", {"encoding": "cp1252"}),
         ("windows.csv", "a,b,c\nx,2,3\n".encode("utf-16"), "read as utf-16", {"encoding": "utf-16"}),
-        ("title.csv", b"Sales 2024\n\na,b,c\nx,2,3\ny,2,3\n", "1 line above the header", {"skip_rows": 2}),
+        ("title.csv", b"Sales 2024\n\na,b,c\nx,2,3\ny,2,3\n", "2 lines above the header", {"skip_rows": 2}),
+        ("comment.csv", b"# made by a program\na,b,c\nx,2,3\ny,2,3\n", "1 line above the header", {"skip_rows": 1}),
         ("none.csv", b"x,2,3\ny,4,5\nx,3,7\ny,4,4\n", "looks like a row", {"header_rows": 0}),
         ("units.csv", b"a,b,c\n,cm,kg\nx,2,3\ny,4,5\nx,3,7\n", "1 line below the names", {"header_rows": 2}),
     ],
@@ -277,6 +280,42 @@ def test_what_is_found_is_told_with_what_silences_it(
         assert len(table.names) == 3
         with warnings.catch_warnings(action="error"):
             assert read(path, **silence) == table
+
+
+def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{'xy'[i % 2]},{i % 7}\n" for i in range(40))
+    plain = tmp_path / "plain.csv"
+    plain.write_text(f"a,b\n{rows}")
+    for below in ("Source: the ward", "\nSource: the ward\nNotes: none\n", '"Total: 40"\n'):
+        path.write_text(f"a,b\n{rows}{below}")
+        for read in (read_table, fn.scan):
+            with pytest.warns(FishernetWarning, match=r"the lines from 4[23] on are notes below the table"):
+                assert read(path) == read_table(plain)
+    for below in ("Source: the ward\nx,1\n", "y", "Source: the ward\nx,1,2\n"):  # not a note alone, nor a row cut off
+        path.write_text(f"a,b\n{rows}{below}")
+        with pytest.raises(FileFormatError, match="the header has 2 cells, this row 1"):
+            read_table(path)
+
+
+@pytest.mark.parametrize("ending", ["bz2", "xz"])
+def test_text_that_is_packed_otherwise(tmp_path: Path, ending: str) -> None:
+    text = as_csv(PLAIN).encode()
+    path = tmp_path / f"t.csv.{ending}"
+    path.write_bytes({"bz2": bz2, "xz": lzma}[ending].compress(text))
+    (tmp_path / "t.csv").write_bytes(text)
+    assert read_table(path) == fn.scan(path) == read_table(tmp_path / "t.csv")
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        read_table(path)
+
+
+def test_an_empty_cell_in_quotes_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n"x",1\n"",2\n"y",1\n')
+    assert read_table(path)["a"].tolist() == ["x", None, "y"]
+    assert read_table(path, categorical=["a"])["a"].tolist() == ["x", "", "y"]
+    assert read_table(path, schema=[Variable("a", ["", "x", "y"])])["a"].tolist() == ["x", "", "y"]
 
 
 def test_one_column_may_hold_other_delimiters(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
         field = table.schema.field(name)
         how = written_as(field)
         if how is not None:
-            cells.append(_written_cells(name, table.column(name), how, options.na_values))
+            cells.append(_written_cells(name, table.column(name), how, options))
             continue
         column = cells_of(name, table.column(name), options.na_values, declared=False if name in undeclared else None)
         if _is_weights(field, options):
@@ -90,11 +90,19 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
     return Columns(cells, table.num_rows)
 
 
-def _written_cells(name: str, column: pa.ChunkedArray, how: Written, na_values: frozenset[str]) -> Cells:
-    """Return a column of text as it is written in a text file, whose types are mostly not known yet."""
-    cells = cells_of(name, column, na_values if how == "cells" else frozenset(), text=True).coded
+def _written_cells(name: str, column: pa.ChunkedArray, how: Written, options: Options) -> Cells:
+    """Return a column of text as it is written in a text file, whose types are mostly not known yet.
+
+    An empty cell in quotes, as R writes empty text, is a missing one, unless a caller says that it is a state.
+    """
+    cells = cells_of(name, column, options.na_values if how == "cells" else frozenset(), text=True).coded
     if how in ("cells", "told"):
-        return cells
+        empty = cells.labels == ""
+        return (
+            cells.without(empty)
+            if empty.any() and "" in options.na_values and not options.is_state(name, "")
+            else cells
+        )
     texts = cells.labels.tolist()
     return replace(cells, labels=_declared_labels(texts, how), declared=how == "nominal", text=False)
 

@@ -34,6 +34,8 @@ MOST_FRACTIONS = 10  # distinct numbers that are states, where not all are whole
 MOST_TEXTS = 256  # different ones, which a column of text may have and not be taken for an identifier
 LEAST_ROWS = 100  # from which on more different texts than half of the rows make an identifier, too
 LEAST_FAR = 5  # cells that hold one number far from all others, before it is told
+VERY_FAR = 1000  # times the range of all others
+CODE = re.compile("9+|8+|7+")
 LEAST_PART_FAR = 0.005  # of the cells, likewise
 LEAST_DIFFERENT = 20  # rows whose texts are all different, or which are counted, that make an identifier
 NAMED_IDENTIFIER = re.compile(
@@ -393,7 +395,10 @@ def _warn_of_far_numbers(columns: Sequence[ColumnSummary]) -> None:
 
 
 def _far_numbers(column: ColumnSummary) -> dict[str, int]:
-    """Return numbers far from all others, as text, and how many cells hold each."""
+    """Return numbers far from all others that may be codes, as text, and how many cells hold each.
+
+    Those are nines, eights or sevens alone, as 999, a negative number where no other is, and one off all scale.
+    """
     values, times = np.unique(column.numbers), column.times_of_numbers
     if len(values) <= MOST_STATES or not np.isfinite(values[[0, -1]]).all():
         return {}
@@ -401,6 +406,7 @@ def _far_numbers(column: ColumnSummary) -> dict[str, int]:
     ends = ((0, values[1] - values[0], values[-1] - values[1]), (-1, values[-1] - values[-2], values[-2] - values[0]))
     for place, gap, width in ends:
         far, n = float(values[place]), int(times[place])
-        if gap > width and far and n >= max(LEAST_FAR, LEAST_PART_FAR * column.n_known):
+        is_code = CODE.fullmatch(f"{abs(far):.0f}") or far < 0 <= values[1] or gap > VERY_FAR * width
+        if gap > width and is_code and n >= max(LEAST_FAR, LEAST_PART_FAR * column.n_known):
             found[repr(int(far)) if far.is_integer() and abs(far) < 2**53 else repr(far)] = n
     return found

@@ -81,7 +81,8 @@ class Description:
 
     def to_frame(self) -> pa.Table:
         """Return one row a column as a pyarrow Table."""
-        return pa.Table.from_pylist([asdict(c) | {"overrule": c.keywords()} for c in self.columns])
+        rows = [asdict(c) | {"overrule": c.keywords()} for c in self.columns]
+        return pa.Table.from_pylist([{word: row[word] for word in row if word != "order"} for row in rows])
 
     def by_kind(self) -> dict[str, list[str]]:
         """Return the names of the columns of each kind that there is; those that were cut into bins on their own."""

@@ -320,6 +320,11 @@ class Options:
         """Return whether a caller says by name that a column holds states."""
         return name in self.categorical or name in self.order
 
+    def is_state(self, name: str, label: str) -> bool:
+        """Return whether a caller says by name that a column may hold a label as a state."""
+        known = next((variable for variable in self.schema or () if variable.name == name), None)
+        return self.are_states(name) or (known is not None and not known.is_continuous and label in known.states)
+
     def cut(self, name: str) -> Pieces | None:
         """Return how a column of numbers is cut into bins: at most how many, "auto", or where; None for not at all."""
         if not isinstance(self.bins, dict):

@@ -40,9 +40,9 @@ def test_a_plain_file(tmp_path: Path, name: str) -> None:
     assert held(tmp_path, "a,b\n1,x\n2,\n?,y\n", name) == {"a": [1, 2, None], "b": ["x", None, "y"]}
 
 
-def test_a_quoted_cell_is_text_and_never_missing(tmp_path: Path, name: str) -> None:
+def test_a_quoted_cell_is_text_and_missing_only_if_empty(tmp_path: Path, name: str) -> None:
     content = 'a,b\n"NA",NA\n"",\n"?",?\n"x","y"\n'
-    assert held(tmp_path, content, name) == {"a": ["NA", "", "?", "x"], "b": [None, None, None, "y"]}
+    assert held(tmp_path, content, name) == {"a": ["NA", None, "?", "x"], "b": [None, None, None, "y"]}
 
 
 def test_quotes_delimiters_and_line_ends_in_cells(tmp_path: Path, name: str) -> None:

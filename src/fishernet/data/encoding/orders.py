@@ -28,9 +28,10 @@ very dissatisfied | very unsatisfied < dissatisfied | unsatisfied < neutral | ne
     satisfied
 very unlikely < unlikely < neutral | neither | possible | possibly < likely < very likely
 very discontent < discontent < neutral | neither < content < very content
-none | absent | no < minimal | trivial | very mild | slight < mild < moderate < severe < very severe | extreme
+none | absent | no < minimal | trivial | very mild | slight < mild | some < moderate < severe | marked <
+    very severe | extreme
 not at all | none < a little | slightly | a little bit | little < somewhat | moderately | some < quite a bit |
-    quite | much < very | very much | a lot < extremely
+    quite | much | freq | frequent < very | very much | a lot < extremely
 much worse < worse < same | unchanged | no change | about the same < better < much better
 decreased | decreasing | down | falling < stable | steady | unchanged | same | no < increased | increasing | up
     | rising

@@ -8,19 +8,21 @@ rows before it cuts the file.
 
 from __future__ import annotations
 
+import io
+import itertools
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from fishernet.base.errors import FileFormatError
+from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.names import unused_name
 from fishernet.data.formats.contents import Contents, Note
 from fishernet.data.formats.layout import Layout, layout_of
-from fishernet.data.formats.text_file import TextFile, opens_quote, unclosed_quote
+from fishernet.data.formats.text_file import TextFile, first_below, opens_quote, unclosed_quote
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, written_field
 
@@ -68,13 +70,14 @@ class _Rows:
         if end is not None:
             _refuse_open_quote(layout, end)
 
-    def _tables(self, names: list[str], whole: bool) -> Iterator[pa.Table]:
+    def _tables(self, names: list[str], whole: bool, done: int = 0) -> Iterator[pa.Table]:
         """Yield columns by larger blocks where one is too small, or may have cut a line end in a cell in two.
+
+        Rows that are `done` are not yielded again.
 
         Where a block ends between a carriage return and a line feed, Arrow leaves the line feed out, even in a quoted
         cell; a file of such cells is read as one block.
         """
-        done = 0  # rows
         read = self._whole if whole else self._stream
         try:
             for block in BLOCKS if self.layout.first_line else ():
@@ -100,8 +103,20 @@ class _Rows:
                     found.close()
         except pa.ArrowInvalid as error:
             if "Empty CSV" not in str(error):  # a header without a line end
-                raise self.layout.broken(str(error).partition("\n")[0]) from None
+                yield from self._above_notes(error)._tables(names, whole, done)
+                return
         yield pa.table({name: pa.array([], TEXT) for name in names})
+
+    def _above_notes(self, error: pa.ArrowInvalid) -> _Rows:
+        """Return the rows above the lines that end a file and are no rows; raise where it is broken otherwise."""
+        layout = self.layout
+        line = first_below(layout.file, layout.delimiter, len(layout.names), layout.first_line)
+        if line is None:
+            raise layout.broken(str(error).partition("\n")[0]) from None
+        warn(f"{layout.file.path}: the lines from {line:,} on are notes below the table, and left out")
+        with layout.file.whole() as stream:
+            text = b"".join(itertools.islice(io.BytesIO(stream.read()), line - 1))
+        return replace(self, layout=replace(layout, file=TextFile(layout.file.path, False, text)))
 
     def _whole(self, names: list[str], block: int) -> Generator[pa.Table]:
         with self.layout.file.whole() as stream:

@@ -91,8 +91,9 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     if first is None:
         first = _header_place(sample, options.text.skip_rows)
     if first:
-        fact = f"{several(first, 'line')} above the header {'is' if first == 1 else 'are'} no part of the table"
-        silence = Remedy({"skip_rows": sample[first].line - 1}, "silence this warning")
+        above = sample[first].line - 1
+        fact = f"{several(above, 'line')} above the header {'is' if above == 1 else 'are'} no part of the table"
+        silence = Remedy({"skip_rows": above}, "silence this warning")
         notes += [] if options.text.skip_rows is not None else [Note(fact, "skip_rows", (silence,))]
     rows = sample[first:]
     asked = options.text.header_rows
@@ -106,7 +107,7 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     return Layout(
         file,
         delimiter,
-        tuple(_different([name.strip() for name in names] if spaced else names, notes)),
+        tuple(_different([name.strip() for name in names] if spaced else names, below, notes)),
         below[0].line if below else 0,
         spaced,
         file.gzipped or _holds_quotes(file),
@@ -366,14 +367,18 @@ def _joined(headers: Sequence[Sequence[str]]) -> list[str]:
     return found
 
 
-def _different(names: Sequence[str], notes: list[Note]) -> list[str]:
-    """Return names that are all different and, but for the first, not empty; say which were changed."""
+def _different(names: Sequence[str], below: Sequence[Record], notes: list[Note]) -> list[str]:
+    """Return names that are all different and, but for the first, not empty; say which were changed.
+
+    A column without a name and without cells is no loss: it is left out and told where columns are decided on.
+    """
     found: list[str] = []
     changed: list[str] = []
     for place, name in enumerate(names):
         if not name and (place or len(names) == 1):
             name = f"column {place + 1}"
-            notes.append(Note(f"column {place + 1} has no name and is called {name!r}", "exclude"))
+            if any(record.cells[place].strip() for record in below if len(record.cells) > place):
+                notes.append(Note(f"column {place + 1} has no name and is called {name!r}", "exclude"))
         if name in found:
             number = next(n for n in itertools.count(1) if f"{name}.{n}" not in found and f"{name}.{n}" not in names)
             name = f"{name}.{number}"

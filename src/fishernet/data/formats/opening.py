@@ -21,7 +21,7 @@ from fishernet.data.formats.csv import delimited_contents
 from fishernet.data.formats.labelled import READERS, labelled_contents
 from fishernet.data.formats.layout import layout_of
 from fishernet.data.formats.sheets import SHEETS, sheet_contents
-from fishernet.data.formats.text_file import UTF16_MARKS, TextFile
+from fishernet.data.formats.text_file import PACKED, UTF16_MARKS, TextFile
 from fishernet.data.options import Options
 
 TEXT: dict[str, str | None] = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
@@ -55,10 +55,11 @@ OTHERS = frozenset(
 GUESSED = ("cp1252", "latin-1")  # what text is that is neither UTF-8 nor UTF-16: the first that can be
 
 
-def ending_of(path: Path) -> tuple[str, bool]:
-    """Return the ending of a file's name that tells its format, and whether the file is compressed."""
+def ending_of(path: Path) -> tuple[str, str]:
+    """Return the ending of a file's name that tells its format, and the one that tells how it is packed, or none."""
     name = path.name.lower()
-    return Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
+    packing = next((ending for ending in PACKED if name.endswith(ending)), "")
+    return Path(name.removesuffix(packing)).suffix, packing
 
 
 def kind_of(path: Path) -> str:
@@ -69,8 +70,8 @@ def kind_of(path: Path) -> str:
 
 def _ending(path: Path) -> str:
     """Return the ending that a file has or, where its first bytes say otherwise or its ending nothing, should have."""
-    ending, gzipped = ending_of(path)
-    if gzipped or not path.is_file() or KINDS.get(ending, "text") != "text":
+    ending, packing = ending_of(path)
+    if packing or not path.is_file() or KINDS.get(ending, "text") != "text":
         return ending
     with naming_unreadable(path), path.open("rb") as file:
         first = file.read(2**12)
@@ -110,9 +111,9 @@ def opened(path: Path, options: Options) -> Contents:
         raise FileFormatError(path, "is a directory, not a file" if path.is_dir() else "there is no such file")
     if not path.stat().st_size:
         raise FileFormatError(path, "is empty")
-    ending, gzipped = _ending(path), ending_of(path)[1]
-    if ending not in KINDS or (gzipped and ending not in (*TEXT, ARFF)):
-        known = [*TEXT, ARFF, *(f"{text}.gz" for text in (*TEXT, ARFF)), *TYPED, *SHEETS]
+    ending, packing = _ending(path), ending_of(path)[1]
+    if ending not in KINDS or (packing and ending not in (*TEXT, ARFF)):
+        known = [*TEXT, ARFF, *(f"{text}.gz" for text in (*TEXT, ARFF)), ".csv.bz2", ".csv.xz", *TYPED, *SHEETS]
         raise FileFormatError(path, f"the format of a table is told by its ending, one of {', '.join(known)}")
     with naming_unreadable(path):
         if ending in TYPED:
@@ -125,7 +126,7 @@ def opened(path: Path, options: Options) -> Contents:
             raise SchemaError(
                 f"sheet is for files of sheets, which {path.name} is not; leave it out", parameter="sheet"
             )
-        file = TextFile.of(path, gzipped, options.text.encoding)
+        file = TextFile.of(path, packing, options.text.encoding)
         return arff_contents(file, options) if ending == ARFF else _of_text(file, options, TEXT[ending])
 
 
@@ -134,9 +135,9 @@ def plain_delimiter(path: Path, options: Options) -> str:
 
     Whoever hands the file to another reader needs no more.
     """
-    ending, gzipped = ending_of(path)
+    ending, packing = ending_of(path)
     with naming_unreadable(path):
-        layout = layout_of(TextFile.of(path, gzipped, options.text.encoding), options, TEXT.get(ending))
+        layout = layout_of(TextFile.of(path, packing, options.text.encoding), options, TEXT.get(ending))
     if layout.first_line > 2 or "" in layout.names or layout.notes:
         raise FileFormatError(path, "is not laid out plainly, with names in the first line; read it without a cluster")
     return layout.delimiter

@@ -6,13 +6,16 @@ slowly, until the first bad byte or row is found.
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import gzip
 import io
+import lzma
+import re
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +32,13 @@ MOST_STREAMED = 1 << 33  # bytes
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_RATIO = 1032  # bytes of text in a byte of gzip data
 SHARE = 4  # of the memory, which the text of a compressed file may take: as columns it takes up to four times as much
+PACKED: dict[str, Callable[[IO[bytes]], Any]] = {  # what unpacks the text of a file, by the end of its name
+    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
+NOTE = re.compile(r"[^\W\d_].*[\s:]")  # words, and not the first cell of a row that was cut off
+LAST_ROWS = 20  # lines below a table, at most, that are none of its rows
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -41,9 +51,13 @@ class TextFile:
     content: bytes | None = None
 
     @classmethod
-    def of(cls, path: Path, gzipped: bool, encoding: str) -> TextFile:
-        """Return a file as UTF-8, read whole where it is not so itself."""
-        file = cls(path, gzipped)
+    def of(cls, path: Path, packing: str, encoding: str) -> TextFile:
+        """Return a file as UTF-8, read whole where it is not so itself, or packed otherwise than by gzip."""
+        if packing in (".bz2", ".xz"):
+            with _Bounded(path, path.open("rb"), "unpack it to a file first", packing) as text:
+                file = cls(path, False, text.read())
+        else:
+            file = cls(path, packing == ".gz")
         if encoding == "utf-8":
             return file
         with file.whole("write it as UTF-8 first") as stream:
@@ -126,18 +140,18 @@ class TextFile:
 
 
 class _Bounded(io.RawIOBase):
-    """The text of gzip data, which must not be more than there is room for in memory: a few kB may unpack to GB."""
+    """The text of packed data, which must not be more than there is room for in memory: a few kB may unpack to GB."""
 
-    def __init__(self, path: Path, packed: IO[bytes], otherwise: str) -> None:
+    def __init__(self, path: Path, packed: IO[bytes], otherwise: str, packing: str = ".gz") -> None:
         self._path, self._packed, self._otherwise = path, packed, otherwise
-        self._text = gzip.GzipFile(fileobj=packed)
+        self._text: Any = PACKED[packing](packed)
         self._most = self._left = memory_limit() // SHARE
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, room: Any) -> int:
-        n = self._text.readinto(room)
+        n: int = self._text.readinto(room)
         self._left -= n
         if self._left < 0:
             raise FileFormatError(
@@ -231,6 +245,24 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str, first_line
     except csv.Error:
         pass
     return FileFormatError(file.path, f"cannot be read as a table ({why})")
+
+
+def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int) -> int | None:
+    """Return the line at which the notes below a table begin, a few lines of one cell each; None without any."""
+    begin, n = None, 0
+    try:
+        for record in records(file, delimiter):
+            if record.line < first_line or len(record.cells) == n_columns != 1:
+                if begin is not None:
+                    return None
+                continue
+            begin, n = begin or record.line, n + 1
+            words = [cell for cell in record.cells if cell.strip()]
+            if n > LAST_ROWS or len(words) != 1 or NOTE.search(words[0]) is None or "\n" in words[0]:
+                return None
+    except csv.Error:
+        return None
+    return begin if begin is None or begin > first_line else None
 
 
 def unclosed_quote(file: TextFile, delimiter: str) -> int | None:

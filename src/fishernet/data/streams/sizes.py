@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
 from fishernet.data.formats.opening import KINDS, kind_of
+from fishernet.data.formats.text_file import PACKED
 
-PACKED = 5  # bytes of text in a byte of a compressed file, more or less
+UNPACKED = 5  # bytes of text in a byte of a compressed file, more or less
 SAMPLE = 2**20  # bytes of text from which its number of lines is guessed
 
 
@@ -20,7 +20,7 @@ def found_files(path: Path) -> list[Path]:
     """Return the files of a path: itself, those of a folder, or those of a pattern, by their names."""
     if path.is_file():
         return [path]
-    known = (*KINDS, ".gz")
+    known = (*KINDS, *PACKED)
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p.relative_to(path)))
         files = [p for p in inside if p.suffix.lower() in known]
@@ -51,7 +51,7 @@ def decoded_bytes(path: Path) -> int:
     size = path.stat().st_size
     if kind_of(path) == "parquet":
         return max(size, _of_parquet(path))
-    return PACKED * size if path.suffix.lower() == ".gz" else size
+    return UNPACKED * size if path.suffix.lower() in PACKED else size
 
 
 def _of_parquet(path: Path) -> int:
@@ -77,8 +77,9 @@ def guessed_rows(files: Sequence[Path]) -> int | None:
 def _first_lines(path: Path) -> tuple[int, int]:
     """Return how many lines the first bytes of a file hold, and how many bytes of the file that took."""
     with path.open("rb") as raw:
-        if path.suffix.lower() != ".gz":
+        packing = path.suffix.lower()
+        if packing not in PACKED:
             data = raw.read(SAMPLE)
             return data.count(b"\n"), len(data)
-        with gzip.GzipFile(fileobj=raw) as text:
+        with PACKED[packing](raw) as text:
             return text.read(SAMPLE).count(b"\n"), raw.tell()
