@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.data.options import DEFAULT_NA
 from tests.cli.running import good, process
 
 
@@ -46,10 +45,10 @@ def test_one_story_on_a_real_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["", "describe", "learn", "score", "convert"])
-def test_help_says_in_four_points_how_a_table_is_read(command: str) -> None:
+def test_help_says_in_five_points_how_a_table_is_read(command: str) -> None:
     out = good(*command.split(), "--help").out
     lines = [line.strip() for line in out.splitlines()]
     start = next(place for place, line in enumerate(lines) if line.startswith("- Text, truth values"))
-    assert all(line.startswith("- ") for line in lines[start : start + 4])
-    assert all(word in lines[start + 2] for word in DEFAULT_NA)
+    assert all(line.startswith("- ") for line in lines[start : start + 5])
+    assert all(word in lines[start + 3] for word in ("NA", "N/A", "NaN", "null", "?"))
     assert out.index("- Text, truth") < out.index("Example") < out.index("Options:")

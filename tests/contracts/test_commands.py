@@ -262,7 +262,6 @@ def test_a_model_that_cannot_be_read_is_named(model: Path, table: Path, name: st
         ("", "empty"),
         ("age,smoke,cough\n", "no row"),
         ("age,smoke,cough\nold,yes,no\nold,yes\n", "line 3"),
-        ("age,smoke,cough,cough\nold,yes,no,no\n", "'cough'"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_one_sentence(

@@ -8,9 +8,9 @@ a `Stream` is a table on the disk.
 """
 
 from fishernet.data.blocks import Blocks
+from fishernet.data.databases import read_query
 from fishernet.data.matching import as_table
 from fishernet.data.moments import Scatter, as_scatter
-from fishernet.data.query import read_query
 from fishernet.data.reading import read_table
 from fishernet.data.source import Source, as_source, categorical_source
 from fishernet.data.statistics import Statistic

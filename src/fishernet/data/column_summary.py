@@ -183,6 +183,7 @@ class ColumnSummary:
             n_known=one.n_known + two.n_known,
             n_missing=one.n_missing + two.n_missing,
             thinned=one.thinned or two.thinned,
+            of_text=one.of_text and two.of_text,
             mark=None if not marks or None in marks else sum(marks) % 2**64,  # type: ignore[arg-type]
         ).thin()
 

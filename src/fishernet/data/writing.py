@@ -323,6 +323,8 @@ def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
         read = decide(summary_of(numbers, options), options).variable
         return variable.unit is None and (read is None or not read.is_continuous)
     texts = label_array([as_text(state) for state in variable.states])
+    if "" in variable.states:  # which is read as missing
+        return True
     block = Block(column, np.arange(variable.cardinality + 1), has_nulls=True)
     read = decide(summary_of(Cells(variable.name, texts, [block], text=True), options).as_read(), options).variable
     occurs = np.bincount(column, minlength=variable.cardinality)[: variable.cardinality] > 0

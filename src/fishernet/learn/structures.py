@@ -188,10 +188,12 @@ def structure(
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
-        required = list(required)
-        wanted = [*required, *([] if start is None else start.edges)]
-        sparse = nearly_empty(source, {parent for parent, _ in wanted})
-        forbidden = [*forbidden, *((parent, child) for parent in sparse for child in names if child != parent)]
+        if source.has_missing:
+            required = check.items(required, "required", "arcs")
+            rules = Rules.of(names, required=required, tiers=tiers, start=start, **limits)  # refuses what is no arc
+            wanted = [*required, *([] if start is None else start.edges)]
+            sparse = nearly_empty(source, {parent for parent, _ in wanted})
+            forbidden = [*forbidden, *((parent, child) for parent in sparse for child in names if child != parent)]
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
