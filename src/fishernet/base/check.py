@@ -7,6 +7,7 @@ the command line makes its option.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import math
 import os
@@ -85,6 +86,15 @@ def items(value: Any, name: str, of: str = "names") -> tuple[Any, ...]:
             f"{name} must be a sequence of {of}, not {a(type(value).__name__)}", parameter=_parameter(name)
         )
     return tuple(value)
+
+
+def encoding(value: str) -> str:
+    """Return the name of an encoding of text as Python has it."""
+    try:
+        return codecs.lookup(value).name
+    except (LookupError, TypeError):
+        message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(value)}"
+        raise SchemaError(message, parameter="encoding") from None
 
 
 def numbers(value: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:

@@ -6,6 +6,7 @@ Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and l
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -21,6 +22,7 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 
 GZIP = b"\x1f\x8b"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bombs, have no end
 MOST_RATIO = 100  # of what gzip data unpack to, to their size; texts of tables and models reach 20
 LEAST_UNPACKED = 2**24  # bytes that are read whatever the ratio is
@@ -30,8 +32,8 @@ PIECE = 2**20  # bytes read at once
 def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] = lambda _: "utf-8-sig") -> str:
     """Return the text of a file; what begins as gzip data is unpacked, whatever the file is called.
 
-    `encoding` says by the file's bytes what they are encoded in, or raises LookupError. FileFormatError says why a file
-    cannot be read: damaged gzip data, more than 2 GiB, no text in that encoding.
+    `encoding` says by the file's bytes what they are encoded in, or raises LookupError; a mark of UTF-16 comes first.
+    FileFormatError says why a file cannot be read: damaged gzip data, more than 2 GiB, no text in that encoding.
     """
     file_path = check.path(path)
     if not _exists(path, file_path):
@@ -49,12 +51,13 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
     name = "utf-8-sig"
     try:
-        name = encoding(data)
+        name = "utf-16" if data.startswith(UTF16_MARKS) else encoding(data)
         text = data.decode(name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         called = "UTF-8" if name == "utf-8-sig" else name
-        raise FileFormatError(path, f"the file is not text in {called}", line=line) from error
+        what = f"the file is not text in {called}; say its encoding, as 'latin-1' or 'gbk'"
+        raise FileFormatError(path, what, line=line, parameter="encoding") from error
     except LookupError as error:
         raise FileFormatError(path, str(error.args[0]), line=1) from error
     if "\0" in text:
@@ -84,7 +87,7 @@ def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile, most
                 what = f"the file is not read: it unpacks to more than {MOST_RATIO} times its size"
                 raise FileFormatError(path, f"{what}; if that is meant, unpack it and read what comes out")
             raise FileFormatError(path, f"the file is not read: it holds more than {MOST_BYTES:,} bytes, or has no end")
-        if b"\0" in piece and not pieces[0].startswith(GZIP):
+        if b"\0" in piece and not pieces[0].startswith((GZIP, *UTF16_MARKS)):
             pieces[-1] = piece[: piece.index(b"\0") + 1]
             break
     return b"".join(pieces)

@@ -12,7 +12,7 @@ from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import called, is_bayesian
 from fishernet.cli.options import Reading, explaining_kinds, reading_options
-from fishernet.cli.tables.sources import scan_option
+from fishernet.cli.tables.sources import opening, scan_option
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, formulas_option, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
@@ -59,7 +59,9 @@ def convert(source: Path, target: Path, as_json: bool, escape_formulas: bool, **
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:
-    graph, model = models.read_graph(source, "only networks and graphs can be converted")
+    graph, model = models.read_graph(
+        source, "only networks and graphs can be converted", opening().text.get("encoding")
+    )
     if ending(target) in (".bif", ".xdsl") and (model is None or not is_bayesian(model)):
         kind = "a graph" if model is None else called(model)
         raise SchemaError(f"{source}: this is {kind}; only a Bayesian network can be turned into {ending(target)}")

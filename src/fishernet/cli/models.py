@@ -73,10 +73,10 @@ def same_bins(variables: Sequence[Column]) -> str:
     )
 
 
-def read_graph(path: Path, needed: str) -> tuple[Graph, Model | None]:
+def read_graph(path: Path, needed: str, encoding: str | None = None) -> tuple[Graph, Model | None]:
     """Read the graph of a model with the model, or a graph alone, from a file; SchemaError says what is needed."""
     _check_ending(path, READERS, "read from")
-    graph, model = taken_apart(load(path))
+    graph, model = taken_apart(load(path, encoding=encoding))
     if graph is None:
         raise wrong_kind(path, cast(Model, model), needed)
     return graph, cast(Model | None, model)

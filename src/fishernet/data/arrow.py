@@ -18,6 +18,7 @@ what Arrow has no type for (a column of both text and numbers) is read value by 
 from __future__ import annotations
 
 import datetime
+import decimal
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
-from fishernet.data.encoding.dates import counted, in_arrow, unit_of
+from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
 from fishernet.data.formats.contents import Contents
 from fishernet.data.options import Options
@@ -153,7 +154,8 @@ def cells_of(
     if not is_dictionary:
         unit = unit_of(kind)
         if unit is not None:
-            return NumberCells(name, counted(column), declared=True, unit=unit)
+            times = NumberCells(name, counted(column), declared=True, unit=unit)
+            return times.in_unit("days") if unit == "seconds" and kind.tz is None and times.are_days() else times
         column = _encodable(name, column, kind)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             return NumberCells(name, column)
@@ -199,6 +201,8 @@ def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
         return values.cast(pa.float64())
     if types.is_decimal(kind):
         return values.cast(pa.float64())
+    if types.is_duration(kind):
+        return pc.divide(values.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), float(PER_SECOND))
     if types.is_null(kind) or types.is_string_view(kind):
         return values.cast(pa.large_string())
     raise SchemaError(
@@ -221,7 +225,7 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
         return column
     variable = variable_from(column.name, metadata[VARIABLE])
     if variable.is_continuous:
-        return column.as_continuous()
+        return column.as_continuous().in_unit(variable.unit)
     cells = column.coded
     codes = {value: code for code, value in enumerate(_dictionary(variable))}
     n_states = variable.cardinality
@@ -492,8 +496,9 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
         return object_cells(name, series.to_list(), options.na_values, series.cat.get_categories().to_list())
     values = series.to_list()
     known = next((value for value in values if value is not None), None)
-    dates = isinstance(known, datetime.date)  # which pandas keeps as objects
-    return _sequence_cells(name, values, options) if dates else object_cells(name, values, options.na_values)
+    if isinstance(known, datetime.date | datetime.time | decimal.Decimal):  # which pandas keeps as objects
+        return _sequence_cells(name, values, options)
+    return object_cells(name, values, options.na_values)
 
 
 # -------------------------------------------------------------------------------------------- mappings of columns
@@ -586,7 +591,7 @@ def _plain(name: str, row: int, cell: Any) -> Any:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
-    if type(value).__name__ == "Interval":  # of pandas.cut
+    if type(value).__name__ in ("Interval", "Period"):  # of pandas
         return str(value)
     if not isinstance(value, str | int | float):
         where = f"row {row}" if row >= 0 else "among its categories"

@@ -7,7 +7,6 @@ them says ``**keywords: Unpack[FileKeywords]``, which editors and type checkers 
 
 from __future__ import annotations
 
-import codecs
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -148,13 +147,7 @@ class TextFormat:
             )
         if thousands == decimal:
             raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
-        try:
-            known = codecs.lookup(given["encoding"]).name
-        except (LookupError, TypeError):
-            message = (
-                f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(given['encoding'])}"
-            )
-            raise SchemaError(message, parameter="encoding") from None
+        known = check.encoding(given["encoding"])
         skipped, headers = (_checked_rows(name, given[name]) for name in ("skip_rows", "header_rows"))
         if not isinstance(given["sheet"], str | None):
             raise SchemaError(f"sheet must be the name of one, not {shown(given['sheet'])}", parameter="sheet")

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text
 from fishernet.base.names import cut, doubled, listed
@@ -104,9 +105,10 @@ class Block(NamedTuple):
     statements: list[Statement]
 
 
-def source_of(path: str | os.PathLike[str]) -> Source:
+def source_of(path: str | os.PathLike[str], encoding: str | None = None) -> Source:
     """Return the text of a file without its comments."""
-    text = read_text(path)
+    name = "utf-8-sig" if encoding is None else check.encoding(encoding)
+    text = read_text(path, encoding=lambda _: name)
     if "//" in text or "/*" in text:
         text = _COMMENT.sub(_blanked, text)
     return Source(path, text)
@@ -433,7 +435,7 @@ def _shown(configuration: int, family: Sequence[Declared]) -> str:
     return f"({', '.join(labels)})" if labels else "the probabilities"
 
 
-def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
+def read_bif(path: str | os.PathLike[str], *, encoding: str | None = None) -> BayesianNetwork:
     """Read a Bayesian network from a file in the Interchange Format (BIF 0.15).
 
     Reads what bnlearn, pgmpy, JavaBayes and `write_bif` write.
@@ -442,6 +444,8 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     ----------
     path : path
         Compressed with gzip or not.
+    encoding : str, optional
+        What the text is encoded in, as "gbk", where it is neither UTF-8 nor marked as UTF-16.
 
     Returns
     -------
@@ -473,7 +477,7 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     >>> net
     BayesianNetwork(2 variables, 1 arc, 3 parameters)
     """
-    source = source_of(path)
+    source = source_of(path, encoding)
     head: Block | None = None
     known: dict[str, Declared] = {}
     names: set[str] = set()

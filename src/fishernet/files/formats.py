@@ -114,7 +114,7 @@ def save(model: object, path: Location) -> None:
     noted(form.store(model, path))
 
 
-def load(path: Location) -> Any:
+def load(path: Location, *, encoding: str | None = None) -> Any:
     """Read a model from a file, in the format of the path's ending.
 
     Parameters
@@ -122,6 +122,8 @@ def load(path: Location) -> Any:
     path : path
         ``.bif``, ``.xdsl`` and ``.uai`` are read as such; any other file is one of the library's own. Compressed or
         not.
+    encoding : str, optional
+        Of a ``.bif`` file that is neither UTF-8 nor marked as UTF-16, as "gbk".
 
     Returns
     -------
@@ -138,4 +140,8 @@ def load(path: Location) -> Any:
     if found is not None and found.read is None:
         readable = ", ".join(ending for ending, known in FORMATS.items() if known.read)
         raise FileFormatError(path, f"files that end in {ending_of(path)} are only written; what is read: {readable}")
+    if encoding is not None:
+        if ending_of(path) != ".bif":
+            raise SchemaError("encoding is for .bif files; others say their own, or are UTF-8", parameter="encoding")
+        return read_bif(path, encoding=encoding)
     return read_model(path) if found is None or found.read is None else found.read(path)

@@ -354,6 +354,10 @@ class NumberCells:
         """Return the column as one that is declared to hold numbers."""
         return replace(self, declared=True)
 
+    def are_days(self) -> bool:
+        """Whether all times are midnight, as where a program knows no dates without a time."""
+        return all(bool((np.isnan(x) | (x % SECONDS_A_DAY == 0)).all()) for x in self.blocks())
+
     def in_unit(self, unit: Unit | None) -> NumberCells:
         """Return a column of dates in another unit."""
         if unit is None or self.unit is None or unit == self.unit or "time" in (unit, self.unit):

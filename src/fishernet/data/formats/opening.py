@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError, SchemaError, warn
-from fishernet.base.io import naming_unreadable
+from fishernet.base.io import UTF16_MARKS, naming_unreadable
 from fishernet.base.remedies import Remedy
 from fishernet.data.arrow import arrow_contents, parquet_contents
 from fishernet.data.formats.arff import arff_contents
@@ -21,7 +21,7 @@ from fishernet.data.formats.csv import delimited_contents
 from fishernet.data.formats.labelled import READERS, labelled_contents
 from fishernet.data.formats.layout import layout_of
 from fishernet.data.formats.sheets import SHEETS, sheet_contents
-from fishernet.data.formats.text_file import PACKED, UTF16_MARKS, TextFile
+from fishernet.data.formats.text_file import PACKED, TextFile
 from fishernet.data.options import Options
 
 TEXT: dict[str, str | None] = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}

@@ -24,6 +24,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
+from fishernet.base.io import UTF16_MARKS
 from fishernet.base.machine import memory_limit
 from fishernet.base.names import several
 
@@ -39,7 +40,6 @@ PACKED: dict[str, Callable[[IO[bytes]], Any]] = {  # what unpacks the text of a 
 }
 NOTE = re.compile(r"[^\W\d_].*[\s:]")  # words, and not the first cell of a row that was cut off
 LAST_ROWS = 20  # lines below a table, at most, that are none of its rows
-UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
