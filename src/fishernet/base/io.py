@@ -56,8 +56,7 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         called = "UTF-8" if name == "utf-8-sig" else name
-        what = f"the file is not text in {called}; say its encoding, as 'latin-1' or 'gbk'"
-        raise FileFormatError(path, what, line=line, parameter="encoding") from error
+        raise FileFormatError(path, f"the file is not text in {called}", line=line) from error
     except LookupError as error:
         raise FileFormatError(path, str(error.args[0]), line=1) from error
     if "\0" in text:

@@ -36,6 +36,7 @@ LEAST_ROWS = 100  # from which on more different texts than half of the rows mak
 LEAST_FAR = 5  # cells that hold one number far from all others, before it is told
 VERY_FAR = 1000  # times the range of all others
 CODE = re.compile("9+|8+|7+")
+MOST_CODES = 4  # for missing cells in one column, as 77, 88 and 99
 LEAST_PART_FAR = 0.005  # of the cells, likewise
 LEAST_DIFFERENT = 20  # rows whose texts are all different, or which are counted, that make an identifier
 NAMED_IDENTIFIER = re.compile(
@@ -397,16 +398,28 @@ def _warn_of_far_numbers(columns: Sequence[ColumnSummary]) -> None:
 def _far_numbers(column: ColumnSummary) -> dict[str, int]:
     """Return numbers far from all others that may be codes, as text, and how many cells hold each.
 
-    Those are nines, eights or sevens alone, as 999, a negative number where no other is, and one off all scale.
+    Those are nines, eights or sevens alone, as 88 and 99, a negative number where no other is, and one off all scale.
     """
     values, times = np.unique(column.numbers), column.times_of_numbers
     if len(values) <= MOST_STATES or not np.isfinite(values[[0, -1]]).all():
         return {}
+    least = max(LEAST_FAR, LEAST_PART_FAR * column.n_known)
     found = {}
-    ends = ((0, values[1] - values[0], values[-1] - values[1]), (-1, values[-1] - values[-2], values[-2] - values[0]))
-    for place, gap, width in ends:
-        far, n = float(values[place]), int(times[place])
-        is_code = CODE.fullmatch(f"{abs(far):.0f}") or far < 0 <= values[1] or gap > VERY_FAR * width
-        if gap > width and is_code and n >= max(LEAST_FAR, LEAST_PART_FAR * column.n_known):
-            found[repr(int(far)) if far.is_integer() and abs(far) < 2**53 else repr(far)] = n
+    gap, width = values[1] - values[0], values[-1] - values[1]
+    is_code = values[0] < 0 <= values[1] or _is_code(values[0]) or gap > VERY_FAR * width
+    if is_code and gap > width and times[0] >= least:
+        found[_as_written(values[0])] = int(times[0])
+    for n in range(1, 3 if column.thinned else MOST_CODES + 1):  # of those that stand for others two counts are known
+        gap, width = values[-n] - values[-n - 1], values[-n - 1] - values[0]
+        are_codes = all(map(_is_code, values[-n:])) or (n == 1 and gap > VERY_FAR * width)
+        if are_codes and gap > width and (times[-n:] >= least).all():
+            found |= dict(zip(map(_as_written, values[-n:].tolist()), times[-n:].tolist(), strict=True))
     return found
+
+
+def _is_code(number: float) -> bool:
+    return CODE.fullmatch(f"{abs(number):.0f}") is not None
+
+
+def _as_written(number: float) -> str:
+    return repr(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))

@@ -108,7 +108,13 @@ class Block(NamedTuple):
 def source_of(path: str | os.PathLike[str], encoding: str | None = None) -> Source:
     """Return the text of a file without its comments."""
     name = "utf-8-sig" if encoding is None else check.encoding(encoding)
-    text = read_text(path, encoding=lambda _: name)
+    try:
+        text = read_text(path, encoding=lambda _: name)
+    except FileFormatError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+        what = f"the file is not text in {encoding or 'UTF-8'}; say its encoding, as 'latin-1' or 'gbk'"
+        raise FileFormatError(path, what, line=error.line, parameter="encoding") from None
     if "//" in text or "/*" in text:
         text = _COMMENT.sub(_blanked, text)
     return Source(path, text)

@@ -470,3 +470,15 @@ def test_what_says_a_number_is_not_advised_as_missing(cells: list[str], tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(path, categorical=["x"])
+
+
+def test_several_codes_beside_one_another_are_pointed_out(tmp_path: Path) -> None:
+    years = [*range(22)] * 20 + [77, 88, 99] * 8
+    with pytest.warns(FishernetWarning, match="'years' holds 77 in 8 cells") as warned:
+        table = read_table(written(tmp_path, years=years))
+    [remedy] = warned[0].message.remedies
+    assert remedy.arguments == {"na_values": {"years": ["77", "88", "99"]}}
+    with warnings.catch_warnings(action="error"):
+        again = read_table(written(tmp_path, years=years), **remedy.arguments)
+    assert again.missing_counts() == {"years": 24}
+    assert table.n_rows == again.n_rows

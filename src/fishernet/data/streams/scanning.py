@@ -38,7 +38,7 @@ from fishernet.data.encode import (
     with_bins_and_states,
 )
 from fishernet.data.options import FileKeywords, Options, shows_keywords
-from fishernet.data.streams.batches import Batch, Batches, batches_of
+from fishernet.data.streams.batches import Batches, batches_of
 from fishernet.data.streams.folders import checked_folder
 from fishernet.data.streams.pieces import of_files
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Rereadable, Room, array_of
@@ -219,15 +219,11 @@ class _Made:
     decisions: tuple[Decision, ...]
 
 
-def _readings(batches: Iterable[Batch], options: Options) -> Readings:
+def _readings(batches: Rereadable, options: Options) -> Readings:
     """Return how the columns of numbers of a schema are written; no pass is needed where they are no text."""
-    found: TableSummary | None = None
-    for batch in batches:
-        part = summary_for_schema(batch.columns, options)
-        if not part.columns:
-            return {}
-        found = part if found is None else found + part
-    return {} if found is None else readings_of(found)
+    if not summary_for_schema(batches.first().columns, options).columns:
+        return {}
+    return readings_of(summed(summary_for_schema(batch.columns, options) for batch in batches))
 
 
 def _two_passes(

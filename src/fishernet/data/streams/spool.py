@@ -116,9 +116,20 @@ class Rereadable:
         self._is_long = False
         self._is_aside = source.once or (source.slow and room.on_disk)
         self._was_read = False
+        self._begun: tuple[Batch, Iterator[Batch]] | None = None
+
+    def first(self) -> Batch:
+        """Return the first batch, of which nothing is lost: to go through all begins with it."""
+        rest = iter(self)
+        self._begun = next(rest), rest
+        return self._begun[0]
 
     def __iter__(self) -> Iterator[Batch]:
-        if self._was_read and not self._is_long:
+        if self._begun is not None:
+            (first, rest), self._begun = self._begun, None
+            yield first
+            yield from rest
+        elif self._was_read and not self._is_long:
             yield from self._kept
         elif self._was_read and self._is_aside:
             data = self._room.bytes_of(ASIDE)
