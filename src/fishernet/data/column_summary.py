@@ -149,7 +149,7 @@ class ColumnSummary:
         labels = self.labels.tolist()
         if not (self.of_text or all(isinstance(label, str) for label in labels)) or is_numeric(self.typed_labels):
             return self  # plain numbers need nothing
-        return self.read_by(reading_of(labels, self.times, self.form))
+        return self.read_by(reading_of(labels, self.times, self.form, self.n_known))
 
     def read_by(self, reading: Reading | None) -> ColumnSummary:
         """Return the summary of text that is read in a way; words for missing cells are no labels of it."""

@@ -70,6 +70,9 @@ NUMBERS: list[tuple[list[str], list[float]]] = [
     (["#DIV/0!", "$1", "$2", "$3", "unknown"], [NAN, 1, 2, 3, NAN]),
     (["<0.5", "1", "2.25"], [0.5, 1, 2.25]),
     (["≤3", "> 100", "50", "60", "70"], [3, 100, 50, 60, 70]),
+    (["$(1,234.50)", "$5.00", "($2)"], [-1234.5, 5, -2]),
+    (["12.50-", "3", "-4"], [-12.5, 3, -4]),
+    ([*map(str, range(1, 22)), "ND", "to be done"], [*range(1, 22), NAN, NAN]),
 ]
 MOMENTS: list[tuple[list[str], list[float], str, str]] = [
     (["14:30", "2:05"], [52200, 7500], "time", ""),
@@ -89,6 +92,12 @@ MOMENTS: list[tuple[list[str], list[float], str, str]] = [
     (["Jan 1 2000", "February 29, 2000"], days("2000-01-01", "2000-02-29"), "days", ""),
     (["1 January 2000", "3 May 2001"], days("2000-01-01", "2001-05-03"), "days", ""),
     (["01-Jan-2000", "29-FEB-2000"], days("2000-01-01", "2000-02-29"), "days", ""),
+    (["Thursday, May 4, 2023", "Fri May 5 2023"], days("2023-05-04", "2023-05-05"), "days", ""),
+    (["2023-May-04", "2023-Dec-31"], days("2023-05-04", "2023-12-31"), "days", ""),
+    (["5/14/23", "1/2/68", "1/2/69"], days("2023-05-14", "2068-01-02", "1969-01-02"), "days", ""),
+    (["1/2/23", "3/4/23"], days("2023-01-02", "2023-03-04"), "days", "day-first"),
+    (["14.05.23", "01.02.99"], days("2023-05-14", "1999-02-01"), "days", ""),
+    (["14-May-23", "1 Feb 99"], days("2023-05-14", "1999-02-01"), "days", ""),
     (["5/4/2023 12:30", "5/14/2023"], [NOON, *(86400 * day for day in days("2023-05-14"))], "seconds", ""),
     (["05/04/2023 12:30 PM", "5/14/2023 1:30:00 am"], [NOON, NOON + 10 * 86400 - 11 * 3600], "seconds", ""),
 ]
@@ -115,7 +124,8 @@ TEXTS = [
     ["<18", "18", ">65"],
     ["2023-02-30", "2023-02-28"],
     ["30-Feb-2000", "01-Feb-2000"],
-    ["1/2/23", "3/4/23"],
+    ["1/2/3", "3/4/5"],
+    ["1.2.10", "10.20.30"],
     ["13/13/2023", "1/1/2023"],
     ["17/05/2023", "05/17/2023"],
     ["25:00", "1:00"],
@@ -454,11 +464,28 @@ def test_skewed_columns_hold_no_codes() -> None:
         Table.from_frame(frame)
 
 
-def test_a_few_words_among_numbers_are_told(tmp_path: Path) -> None:
-    path = written(tmp_path, x=[str(i * 3 % 40) if i % 40 else "later" for i in range(120)])
-    with pytest.warns(FishernetWarning, match=r"na_values=\{'x': \['later'\]\} to read it as missing"):
-        read_table(path)
-    assert read_table(path, na_values={"x": ["later"]}).missing_counts() == {"x": 3}
+@pytest.mark.parametrize("words", [["later"], ["None"], ["-"], ["ND", "n.a.", "Inf"]], ids=str)
+@pytest.mark.parametrize("write", ["{:.2f}", "${:,.2f}", "{:.1f} cm"])
+def test_words_among_many_different_numbers_are_missing(tmp_path: Path, words: list[str], write: str) -> None:
+    """Also where labels stand for others: of so many, the words would be most of those that are kept."""
+    n = 12_000
+    x = np.arange(n) * 1.5
+    cells = [words[i % len(words)] if i % 10 == 0 else write.format(v) for i, v in enumerate(x)]
+    path = written(tmp_path, x=cells, y=[str(i % 3) for i in range(n)])
+    table = read_table(path)
+    np.testing.assert_allclose(table.column("x"), np.where(np.arange(n) % 10 == 0, np.nan, x), rtol=1e-12)
+    assert f"1,200 cells with {', '.join(map(repr, sorted(words)))} are missing" in str(table.describe())
+    assert fn.scan(path) == table
+    assert not read_table(path, categorical=["x"]).variables[0].is_continuous
+
+
+def test_words_among_few_numbers_or_in_many_cells_are_states(tmp_path: Path) -> None:
+    few = written(tmp_path, x=[*"123" * 40, "other"])
+    assert read_table(few).variables[0].states == ("1", "2", "3", "other")
+    many = written(tmp_path, x=[*map(str, range(40)), *["other"] * 20])
+    with pytest.warns(FishernetWarning, match=r"na_values=\{'x': \['other'\]\} to read it as missing"):
+        assert read_table(many).variables[0].states[-1] == "other"
+    assert read_table(many, na_values={"x": ["other"]}).missing_counts() == {"x": 20}
 
 
 @pytest.mark.parametrize("cells", [["<1", "<2"] * 80, ["$7"]])

@@ -24,17 +24,20 @@ import pyarrow.compute as pc
 
 from fishernet.base.names import listed, several
 from fishernet.data.encoding.dates import MICROS_A_DAY, PER_SECOND, Unit
-from fishernet.data.encoding.labels import DECIMAL
+from fishernet.data.encoding.labels import DECIMAL, MOST_STATES
 from fishernet.data.options import PLAIN, TextFormat
 
 Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
+MOST_WORDS = 5  # without a digit, beside numbers, which may mean missing cells
+MOST_OF_WORDS = 0.2  # of the cells
 HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
     (
-        *("", "-", "--", ".", "None", "missing", "unknown"),
+        *("", "-", "--", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
+        *("n.a.", "N.A.", "n/d", "N/D", "not available", "Not available", "no data", "No data"),
         *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     )
 )  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
@@ -50,6 +53,7 @@ NO_UNITS = frozenset(("st", "nd", "rd", "th", "am", "pm", "AM", "PM"))
 LIMIT = "(?P<limit>[<>]=?|[≤≥])"
 MINUS, QUOTE = "\u2212", "\u2019"  # the signs of typesetters
 BLANK = "[ \u00a0\u2009\u202f]"
+FIRST_SHORT = 69  # stands for 1969, and 68 for 2068
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH_NAME = (
     "(?P<name>(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -109,6 +113,8 @@ NUMERALS = (  # how digits are grouped, and the decimal separator; the first tha
     (rf"[1-9][0-9]{{0,2}}(?:{BLANK}[0-9]{{3}})+(?:,[0-9]+)?|{WHOLE}(?:,[0-9]+)?", ","),
     (rf"[1-9][0-9]{{0,2}}(?:['{QUOTE}][0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
 )
+SHORT_YEAR = "(?P<short>[0-9]{2})"
+WEEKDAY = "(?i:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,? )?"
 YEAR, MONTH, DAY = "(?P<year>[12][0-9]{3})", "(?P<month>[0-9]{1,2})", "(?P<day>[0-9]{1,2})"
 CLOCK = (
     r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?P<fraction>\.[0-9]{1,9})?)?"
@@ -145,13 +151,18 @@ DATES = (
     *_by_order(r"\."),
     *_by_order("/"),
     *_by_order("-"),
-    *_days_and_seconds(f"{MONTH_NAME} {DAY},? {YEAR}"),
-    *_days_and_seconds(f"{DAY}[ -]{MONTH_NAME}[ -]{YEAR}"),
+    *_days_and_seconds(f"{WEEKDAY}{MONTH_NAME} {DAY},? {YEAR}"),
+    *_days_and_seconds(f"{WEEKDAY}{DAY}[ -]{MONTH_NAME}[ -]{YEAR}"),
+    *_days_and_seconds(f"{YEAR}[ -]{MONTH_NAME}[ -]{DAY}"),
+    *_days_and_seconds(f"{DAY}[ -]{MONTH_NAME}[ -]{SHORT_YEAR}"),
+    *_days_and_seconds(f"{MONTH}/{DAY}/{SHORT_YEAR}", "month-first"),
+    *_days_and_seconds(f"{DAY}/{MONTH}/{SHORT_YEAR}", "day-first"),
+    *_days_and_seconds(r"(?P<day>[0-9]{2})\.(?P<month>[0-9]{2})\.(?P<short>[0-9]{2})"),
 )
 SIGN = f"[+{MINUS}-]?"
 AFFIXED = re.compile(
-    rf"(?:{LIMIT}{BLANK}*)?\(?{SIGN}(?P<before>[^0-9.,()<>≤≥'{QUOTE}\s+{MINUS}-][^0-9(]*?)?{BLANK}?{SIGN}"
-    rf"(?P<core>[0-9.,](?:[0-9.,'{QUOTE}]|{BLANK})*?)(?P<after>{BLANK}?[^0-9.,)\s'{QUOTE}][^0-9)]*)?\)?"
+    rf"(?:{LIMIT}{BLANK}*)?\(?{SIGN}(?P<before>[^0-9.,()<>≤≥'{QUOTE}\s+{MINUS}-][^0-9(]*?)?{BLANK}?\(?{SIGN}"
+    rf"(?P<core>[0-9.,](?:[0-9.,'{QUOTE}]|{BLANK})*?)(?P<after>{BLANK}?[^0-9.,)\s'{QUOTE}-][^0-9)]*)?\)?-?"
 )
 
 
@@ -205,8 +216,8 @@ def _number_form(numeral: str, decimal: str, before: str = "", after: str = "") 
     ahead = f"{re.escape(before)}{BLANK}?" if before else ""
     behind = f"{BLANK}{re.escape(after[1:])}" if after[:1] == " " else f"{BLANK}?{re.escape(after)}" if after else ""
     pattern = (
-        rf"{BLANK}*(?:{LIMIT}{BLANK}*)?(?P<open>\(?)(?P<sign>{SIGN}){ahead}(?P<inner>{SIGN})"
-        rf"(?P<core>{numeral}){behind}(?P<close>\)?){BLANK}*"
+        rf"{BLANK}*(?:{LIMIT}{BLANK}*)?(?P<open>\(?)(?P<sign>{SIGN}){ahead}(?P<within>\(?)(?P<inner>{SIGN})"
+        rf"(?P<core>{numeral}){behind}(?P<close>\)?)(?P<last>-?){BLANK}*"
     )
     return Form("number", pattern, decimal=decimal)
 
@@ -222,18 +233,22 @@ def _read_numbers(parts: Parts, form: Form) -> Numbers:
     if form.decimal != ".":
         digits = pc.replace_substring(digits, form.decimal, ".")
     numbers: Numbers = pc.cast(digits, pa.float64()).to_numpy(zero_copy_only=False).copy()
-    opened, closed = (_equal(parts[name], mark) for name, mark in (("open", "("), ("close", ")")))
-    signs = [_texts(parts[name]) for name in ("sign", "inner")]
-    negative = np.isin(signs[0], ["-", MINUS]) | np.isin(signs[1], ["-", MINUS])
-    signed = (signs[0] != "").astype(int) + (signs[1] != "") + opened
-    numbers[negative | opened] *= -1
+    opened = _equal(parts["open"], "(").astype(int) + _equal(parts["within"], "(")
+    closed = _equal(parts["close"], ")").astype(int)
+    signs = [_texts(parts[name]) for name in ("sign", "inner", "last")]
+    negative = np.logical_or.reduce([np.isin(sign, ["-", MINUS]) for sign in signs])
+    signed = sum((sign != "").astype(int) for sign in signs) + opened
+    numbers[negative | (opened > 0)] *= -1
     numbers[(opened != closed) | (signed > 1) | ~np.isfinite(numbers)] = np.nan
     return numbers + 0.0  # -0.0 becomes 0.0
 
 
 def _read_dates(parts: Parts, form: Form) -> Numbers:
     """Return days, or seconds in UTC; NaN for what the calendar does not have."""
-    year, day = _whole(parts["year"]), _whole(parts["day"])
+    day = _whole(parts["day"])
+    year = _whole(parts["year"]) if "year" in parts else _whole(parts["short"])
+    if "short" in parts:  # as POSIX has it
+        year = np.where(year < FIRST_SHORT, 2000 + year, 1900 + year)
     if "name" in parts:
         names = pc.utf8_slice_codeunits(pc.utf8_lower(parts["name"]), 0, 3)
         month = pc.index_in(names, pa.array(MONTHS, names.type)).to_numpy(zero_copy_only=False).astype(np.int64) + 1
@@ -344,7 +359,14 @@ def are_absent(texts: Sequence[str]) -> Mask:
     return np.array([text in ABSENT or not text.strip() for text in texts], dtype=bool)
 
 
-def reading_of(texts: Sequence[str], times: Counts, text: TextFormat | None) -> Reading | None:
+def _are_words(texts: Sequence[str]) -> Mask:
+    """Return which texts have no digit."""
+    return ~_match(texts, "[0-9]")
+
+
+def reading_of(
+    texts: Sequence[str], times: Counts, text: TextFormat | None, n_cells: int | None = None
+) -> Reading | None:
     """Return how the labels of a column are read as numbers; None where they are other text.
 
     Parameters
@@ -355,10 +377,21 @@ def reading_of(texts: Sequence[str], times: Counts, text: TextFormat | None) -> 
         The cells that hold each.
     text : TextFormat or None
         How the numbers of a file are written; None of text that is no file's, whose plain numbers are text.
+    n_cells : int, optional
+        How many cells there are, where labels stand for others; the sum of `times` without it.
+
+    Words without a digit are missing cells beside many different numbers: up to five words, in a fifth of the cells.
     """
+    total = int(times.sum()) if n_cells is None else n_cells
     absent = are_absent(texts)
+    words = _are_words(texts) & ~absent
+    if words.any():
+        many = len(texts) - np.count_nonzero(absent | words) > MOST_STATES
+        if not many or np.count_nonzero(words) > MOST_WORDS or times[words].sum() > MOST_OF_WORDS * total:
+            return None
+        absent |= words
     others = [label for label, flag in zip(texts, absent.tolist(), strict=True) if not flag]
-    if not others or 2 * times[absent].sum() >= times.sum():
+    if not others or 2 * times[absent].sum() >= total:
         return None
     forms = _all_fit(others, forms_for(others[0], text))
     if not forms:
@@ -366,22 +399,22 @@ def reading_of(texts: Sequence[str], times: Counts, text: TextFormat | None) -> 
     form, held = forms[0], times[~absent]
     limits = _are_limits(others) if form.kind == "number" else np.zeros(len(others), dtype=bool)
     odd = [] if form.kind != "number" else np.flatnonzero(np.isnan(_python_numbers(others))).tolist()
-    if 2 * held[limits].sum() >= held.sum() or (text is None and form.kind == "number" and not odd):
+    if 2 * held[limits].sum() >= total - times[absent].sum() or (text is None and form.kind == "number" and not odd):
         return None
     two = form.order and next((other.order for other in forms if other.order and other.order != form.order), "")
-    words = tuple(sorted(label for label, flag in zip(texts, absent.tolist(), strict=True) if flag))
+    missing = tuple(sorted(label for label, flag in zip(texts, absent.tolist(), strict=True) if flag))
     written = [i for i in odd if not limits[i]]
     example = others[written[0] if written else 0]
-    found = Reading(form, words, form.kind == "number" and not odd, other=two or "", example=example)
+    found = Reading(form, missing, form.kind == "number" and not odd, other=two or "", example=example)
     is_usual = form in DATES[:2] if form.kind != "number" else not written
     told = ["" if is_usual else f"written as {example!r}"]
     if limits.any():
         n, first = int(held[limits].sum()), others[int(np.argmax(limits))]
         are = "written as a limit, as {0!r}, is" if n == 1 else "written as limits, as {0!r}, are"
         told.append(f"{several(n, 'cell')} {are.format(first)} taken for the limit")
-    if words:
+    if missing:
         n = int(times[absent].sum())
-        told.append(f"{several(n, 'cell')} with {listed(words)} {'is' if n == 1 else 'are'} missing")
+        told.append(f"{several(n, 'cell')} with {listed(missing)} {'is' if n == 1 else 'are'} missing")
     return replace(found, told="; ".join(filter(None, told)))
 
 
@@ -436,15 +469,17 @@ def _first(texts: Any, are_such: Callable[[Any], Mask]) -> list[int]:
 def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int], Mask]:
     """Return the places of labels by which `reading_of` decides as it would by all, and which labels are limits.
 
-    They are the words for missing cells, the first other label and the first limit, and for each form that the first
-    label fits a label that does not: what the first label does not fit, it refutes itself.
+    They are the words for missing cells and some other words, the first other label and the first limit, and for each
+    form that the first label fits a label that does not: what the first label does not fit, it refutes itself.
     """
     absent = are_absent(texts)
-    places = np.flatnonzero(~absent)
+    words = _are_words(texts) & ~absent
+    places = np.flatnonzero(~absent & ~words)
     none = np.zeros(len(texts), dtype=bool)
+    found = {*np.flatnonzero(absent).tolist(), *np.flatnonzero(words)[: MOST_WORDS + 1].tolist()}
     if not len(places):
-        return np.flatnonzero(absent).tolist(), none
-    found = {*np.flatnonzero(absent).tolist(), int(places[0])}
+        return sorted(found), none
+    found.add(int(places[0]))
     forms = forms_for(texts[int(places[0])], text)
     if not forms:
         return sorted(found), none
