@@ -282,6 +282,43 @@ def test_what_is_found_is_told_with_what_silences_it(
             assert read(path, **silence) == table
 
 
+def test_a_line_for_excel_says_the_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("sep=;\na;b\nx;1,5\ny;2,5\nx;1,5\n")
+    for read in (read_table, fn.scan):
+        assert read(path)["b"].tolist() == [1.5, 2.5, 1.5]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rows_of_delimiters_are_no_rows(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(end.join(["a,b,c", "x,1,2", ",,", "y,,3", "NA,NA,NA", '"z,\n,,\n",5,6', ",,", ",,", ""]).encode())
+    for read in (read_table, fn.scan):
+        with pytest.warns(FishernetWarning, match="3 rows without a cell are left out"):
+            table = read(path)
+        assert table["a"].tolist() == ["x", "y", None, "z,\n,,\n"]
+        with pytest.warns(FishernetWarning):
+            assert read(path, columns=["b"]).n_rows == 4
+
+
+def test_rows_without_a_cell_that_are_written_come_back(tmp_path: Path) -> None:
+    table = Table.from_frame({"a": ["x", None, "y", None], "b": [1, None, None, None]})
+    fn.write_table(table, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "a,b\nx,1\nNA,\ny,\nNA,\n"
+    assert read_table(tmp_path / "t.csv") == table
+
+
+def test_a_space_after_each_delimiter_where_there_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "adult.data"
+    path.write_text(
+        "".join(f"{20 + i % 9}, {'State-gov' if i % 3 else 'Private'}, {'?' if i % 4 else 'yes'}\n" for i in range(20))
+    )
+    with pytest.warns(FishernetWarning, match="looks like a row"):
+        table = read_table(path)
+    assert table["column 2"].tolist()[:2] == ["Private", "State-gov"]
+    assert table["column 3"].tolist()[:2] == ["yes", None]
+
+
 def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = "".join(f"{'xy'[i % 2]},{i % 7}\n" for i in range(40))

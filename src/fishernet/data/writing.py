@@ -51,7 +51,7 @@ def write_table(
     """Write a table's labels and numbers to a file.
 
     The file is written beside and renamed, so that a failure or Ctrl-C leaves what was there. Missing cells are empty
-    (``NA`` in a text file of one column, where an empty line would be no row).
+    (``NA`` in a text file of one column, and first in a row without a cell, where an empty line would be no row).
 
     A Parquet or Arrow file carries the variables, and `read_table` gives the same table again. A text file carries
     labels and numbers only, the latter with as many digits as make them the same again:
@@ -225,6 +225,8 @@ def _write_lines(
         columns = cells(slice(start, start + ROWS))
         columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
         lines = pc.binary_join_element_wise(*columns, delimiter).cast(pa.large_string())
+        if len(columns) > 1 and pc.any(blank := pc.equal(lines, f"{delimiter * (len(columns) - 1)}\n")).as_py():
+            lines = pc.if_else(blank, f"NA{delimiter * (len(columns) - 1)}\n", lines)  # no row for those who read it
         _, offsets, text = lines.buffers()  # Arrow holds the lines one after the other: this is the text
         end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
         file.write(text.slice(0, int(end)))

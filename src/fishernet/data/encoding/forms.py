@@ -36,7 +36,7 @@ HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
     (
-        *("", "-", "--", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
+        *("", "-", "--", ":", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
         *("n.a.", "N.A.", "n/d", "N/D", "not available", "Not available", "no data", "No data"),
         *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     )

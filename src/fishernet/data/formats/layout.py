@@ -25,6 +25,8 @@ from fishernet.data.formats.text_file import Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, Options
 
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
+SAID = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
+MOST_SAID = 16  # characters of the line that says it
 BLANKS = " "  # stands for any number of blanks and tabs between cells
 SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
 SAMPLE_CHARACTERS = 2**20
@@ -81,11 +83,19 @@ class Layout:
 
 def layout_of(file: TextFile, options: Options, named: str | None = None) -> Layout:
     """Return how a file is laid out; `named` is the delimiter that the ending of its name tells."""
-    delimiter, sample, notes = _delimited(file, options.text.delimiter, named)
+    said = _said_delimiter(file)
+    delimiter, sample, notes = _delimited(file, options.text.delimiter or said, named)
     if delimiter == BLANKS:
         file, delimiter = _with_tabs(file), "\t"
         sample = _sample(file, delimiter)
     _refuse_other_content(file, sample)
+    if said is not None and len(sample) > 1:
+        sample = sample[1:]
+    file, n_blank = _without_blank_rows(file, delimiter, _width(sample)) if "" in options.na_values else (file, 0)
+    if n_blank:
+        sample = [record for record in sample if any(record.cells)]
+        are = f"{several(n_blank, 'row')} without a cell {'is' if n_blank == 1 else 'are'} left out"
+        notes.append(Note(are, None))
     first = _place_of_names(sample, options)
     known = first is not None
     if first is None:
@@ -102,15 +112,14 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         notes.append(_note_of_headers(n_headers, rows))
     names, more = _names(rows, n_headers)
     below = rows[n_headers:]
-    text = "".join(record.text for record in rows[:n_headers])
-    spaced = len(names) > 1 and '"' not in text and all(name.startswith(" ") for name in names[1:])
+    spaced = _are_spaced(rows[:n_headers] or rows)
     return Layout(
         file,
         delimiter,
         tuple(_different([name.strip() for name in names] if spaced else names, below, notes)),
         below[0].line if below else 0,
         spaced,
-        file.gzipped or _holds_quotes(file),
+        file.gzipped or _holds(file, b'"'),
         len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
         tuple(notes + more),
     )
@@ -160,6 +169,41 @@ def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[st
     return delimiter, sample, [Note(fact, "delimiter", (silence,))]
 
 
+def _said_delimiter(file: TextFile) -> str | None:
+    """Return the delimiter that the first line names for Excel, as ``sep=;``; None where it names none."""
+    try:
+        with file.text() as text:
+            found = SAID.fullmatch(text.readline(MOST_SAID).strip())
+    except UnicodeDecodeError:  # said better by what reads the rows
+        return None
+    return None if found is None else found[1]
+
+
+def _without_blank_rows(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, int]:
+    """Return a file with lines of delimiters alone emptied, as sheets have them, and how many there were."""
+    if width < LEAST_BELOW or file.gzipped:
+        return file, 0
+    mark = delimiter.encode() * (width - 1)
+    if not _holds(file, b"\n" + mark + b"\n") and not _holds(file, b"\n" + mark + b"\r"):
+        return file, 0
+    with file.whole() as stream:
+        lines = stream.read().splitlines(keepends=True)
+    n_blank = n_quotes = 0
+    for place, line in enumerate(lines):
+        if line.strip(b"\r\n") == mark and n_quotes % 2 == 0:
+            lines[place], n_blank = line[len(mark) :], n_blank + 1
+        n_quotes += line.count(b'"')
+    return TextFile(file.path, False, b"".join(lines)), n_blank
+
+
+def _are_spaced(rows: Sequence[Record]) -> bool:
+    """Whether a space follows each delimiter of some rows."""
+    return all(
+        len(record.cells) > 1 and '"' not in record.text and all(cell.startswith(" ") for cell in record.cells[1:])
+        for record in rows
+    )
+
+
 def _width(sample: Sequence[Record]) -> int:
     """Return how many cells most rows have."""
     counts = Counter(len(record.cells) for record in sample)
@@ -200,11 +244,12 @@ def _with_tabs(file: TextFile) -> TextFile:
     return TextFile(file.path, False, text.getvalue().encode())
 
 
-def _holds_quotes(file: TextFile) -> bool:
+def _holds(file: TextFile, text: bytes) -> bool:
+    """Whether a file that is not compressed holds some bytes."""
     if file.content is not None:
-        return b'"' in file.content
+        return text in file.content
     with file.binary() as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b'"') >= 0
+        return content.find(text) >= 0
 
 
 def _is_quoted(record: Record, delimiter: str) -> bool:
