@@ -308,6 +308,12 @@ def test_rows_without_a_cell_that_are_written_come_back(tmp_path: Path) -> None:
     assert read_table(tmp_path / "t.csv") == table
 
 
+def test_numbers_in_quotes_above_numbers_are_names(tmp_path: Path) -> None:
+    table = Table.from_frame({"2": [2, 3, 3, 2], "5": ["a", "b", "a", "b"]})
+    fn.write_table(table, tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv") == table
+
+
 def test_a_space_after_each_delimiter_where_there_is_no_header(tmp_path: Path) -> None:
     path = tmp_path / "adult.data"
     path.write_text(

@@ -33,6 +33,7 @@ SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
 TITLED = 3  # columns, from which on a row with one cell is a title
 YEARS = range(1900, 2101)
+QUOTED_NUMBER = re.compile(r"\"[+-]?[0-9.]+\"")  # a name, where the numbers below are in no quotes
 LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no answer", "dk")
 LEAST_BELOW = 2  # rows that tell what a column holds
 NO_TABLE = (  # what a text begins with that is no table
@@ -306,7 +307,8 @@ def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
     """Return how many rows are names, questions or units: none where the first, if unknown, looks like all others."""
     if len(rows) <= LEAST_BELOW:
         return 1
-    if not known and _looks_like_a_row(rows[0].cells, rows[1:]):
+    says_names = QUOTED_NUMBER.search(rows[0].text) and not any(QUOTED_NUMBER.search(row.text) for row in rows[1:])
+    if not known and not says_names and _looks_like_a_row(rows[0].cells, rows[1:]):
         return 0
     most = min(MOST_HEADERS, len(rows) - LEAST_BELOW - 1)
     below = rows[max(1, most) :]
