@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,50 @@ def test_a_table_is_written_as_a_sheet(tmp_path: Path) -> None:
     table = fn.read_table(saved(tmp_path / "t.xlsx", {"patients": ROWS}))
     fn.write_table(table, tmp_path / "again.xlsx")
     assert fn.read_table(tmp_path / "again.xlsx") == table
+
+
+CONTENT = """<?xml version="1.0" encoding="UTF-8"?>
+<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2">
+<office:body><office:spreadsheet><table:table table:name="one">{}</table:table></office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
+<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">
+<manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/>
+</manifest:manifest>"""
+
+
+def cell(value: Any) -> str:
+    if isinstance(value, str):
+        return f'<table:table-cell office:value-type="string"><text:p>{value}</text:p></table:table-cell>'
+    number = f'office:value-type="float" office:value="{value}"'
+    return f"<table:table-cell {number}><text:p>{value}</text:p></table:table-cell>"
+
+
+@pytest.mark.parametrize("name", ["t.ods", "t", "t.csv"])
+def test_a_sheet_of_libreoffice_under_any_name(tmp_path: Path, name: str) -> None:
+    rows = [["ward", "height"], ["north", 170.5], ["south", 165], ["north", 181]]
+    text = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+    with zipfile.ZipFile(tmp_path / name, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        packed.writestr("content.xml", CONTENT.format(text))
+        packed.writestr("META-INF/manifest.xml", MANIFEST)
+    table = fn.read_table(tmp_path / name)
+    assert table.variables[0].states == ("north", "south")
+    assert table.column("height").tolist() == [170.5, 165, 181]
+
+
+def test_formulas_that_were_never_computed_and_charts(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "data"
+    for row in (["a", "b"], ["x", "=1/0"], ["y", "=A1"], ["x", None]):
+        book.active.append(row)
+    book.create_chartsheet("chart")
+    book.save(tmp_path / "t.xlsx")
+    with pytest.warns(FishernetWarning, match="'b' is left out: there are only missing cells"):
+        assert fn.read_table(tmp_path / "t.xlsx").names == ("a",)
+    with pytest.raises(FileFormatError, match="no sheet 'chart' of cells"):
+        fn.read_table(tmp_path / "t.xlsx", sheet="chart")

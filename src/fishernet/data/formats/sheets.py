@@ -47,7 +47,7 @@ def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
     """Return the name of a sheet, its rows, and what is not taken from the file."""
     calamine = _library(path)
     try:
-        with calamine.CalamineWorkbook.from_path(path) as book:
+        with path.open("rb") as file, calamine.CalamineWorkbook.from_filelike(file) as book:
             sheets = book.sheets_metadata
             names = [s.name for s in sheets if s.typ == calamine.SheetTypeEnum.WorkSheet]
             shown = [s.name for s in sheets if s.name in names and s.visible == calamine.SheetVisibleEnum.Visible]
