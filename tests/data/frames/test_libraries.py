@@ -101,8 +101,7 @@ def test_numbers_and_dates_come_back_as_such() -> None:
         np.testing.assert_array_equal(polars[name].to_numpy(), columns[name])
     assert Table.from_frame(polars) == table
     again = Table.from_frame(pandas)
-    assert again.select(["x", "time"]) == table.select(["x", "time"])
-    np.testing.assert_array_equal(again.column("day"), table.column("day") * 86_400)
+    assert again == table, "pandas knows no dates without a time, so midnights are dates"
 
 
 FRAME = pd.DataFrame(

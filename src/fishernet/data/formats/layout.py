@@ -13,9 +13,9 @@ import mmap
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from fishernet.base.errors import FileFormatError
+from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.dates import DATE, TIME
@@ -60,6 +60,8 @@ class Layout:
         Whether there may be quotes; Arrow then tells missing cells from quoted text.
     all_quoted : bool
         Whether every cell is in quotes, which then mean nothing.
+    has_blanks : bool
+        Whether there may be rows of delimiters alone, which are none.
     notes : tuple of Note
     """
 
@@ -70,12 +72,28 @@ class Layout:
     spaced: bool = False
     quoted: bool = False
     all_quoted: bool = False
+    has_blanks: bool = False
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     @property
     def has_index(self) -> bool:
         """Whether the first of several columns has no name, as the index that pandas writes."""
         return len(self.names) > 1 and not self.names[0]
+
+    def without_blanks(self) -> Layout:
+        """Return the layout of the file with its rows of delimiters emptied, as sheets have them, and say how many."""
+        mark = self.delimiter.encode() * (len(self.names) - 1)
+        with self.file.whole() as stream:
+            lines = stream.read().splitlines(keepends=True)
+        n_blank = n_quotes = 0
+        for place, line in enumerate(lines):
+            if line.strip(b"\r\n") == mark and n_quotes % 2 == 0:
+                lines[place], n_blank = line[len(mark) :], n_blank + 1
+            n_quotes += line.count(b'"')
+        if not n_blank:
+            return replace(self, has_blanks=False)
+        warn(f"{self.file.path}: {several(n_blank, 'row')} without a cell {'is' if n_blank == 1 else 'are'} left out")
+        return replace(self, file=TextFile(self.file.path, False, b"".join(lines)), has_blanks=False)
 
     def broken(self, why: str) -> FileFormatError:
         """Return an error that says where the file is broken."""
@@ -92,11 +110,8 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     _refuse_other_content(file, sample)
     if said is not None and len(sample) > 1:
         sample = sample[1:]
-    file, n_blank = _without_blank_rows(file, delimiter, _width(sample)) if "" in options.na_values else (file, 0)
-    if n_blank:
-        sample = [record for record in sample if any(record.cells)]
-        are = f"{several(n_blank, 'row')} without a cell {'is' if n_blank == 1 else 'are'} left out"
-        notes.append(Note(are, None))
+    drops_blanks = "" in options.na_values and _width(sample) > 1
+    sample = [record for record in sample if any(record.cells)] if drops_blanks else sample
     first = _place_of_names(sample, options)
     known = first is not None
     if first is None:
@@ -122,6 +137,7 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         spaced,
         file.gzipped or _holds(file, b'"'),
         len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
+        drops_blanks,
         tuple(notes + more),
     )
 
@@ -178,23 +194,6 @@ def _said_delimiter(file: TextFile) -> str | None:
     except UnicodeDecodeError:  # said better by what reads the rows
         return None
     return None if found is None else found[1]
-
-
-def _without_blank_rows(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, int]:
-    """Return a file with lines of delimiters alone emptied, as sheets have them, and how many there were."""
-    if width < LEAST_BELOW or file.gzipped:
-        return file, 0
-    mark = delimiter.encode() * (width - 1)
-    if not _holds(file, b"\n" + mark + b"\n") and not _holds(file, b"\n" + mark + b"\r"):
-        return file, 0
-    with file.whole() as stream:
-        lines = stream.read().splitlines(keepends=True)
-    n_blank = n_quotes = 0
-    for place, line in enumerate(lines):
-        if line.strip(b"\r\n") == mark and n_quotes % 2 == 0:
-            lines[place], n_blank = line[len(mark) :], n_blank + 1
-        n_quotes += line.count(b'"')
-    return TextFile(file.path, False, b"".join(lines)), n_blank
 
 
 def _are_spaced(rows: Sequence[Record]) -> bool:
