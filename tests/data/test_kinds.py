@@ -135,7 +135,8 @@ def test_numbers_spoiled_by_a_few_cells_are_told() -> None:
 )
 def test_numbers_in_other_writings(tmp_path: Path, cells: list[str], options: Any, first: float) -> None:
     path = written(tmp_path, "\n".join(["x", *cells]) + "\n")
-    for how in (options, {}):
+    without: dict[str, Any] = {}
+    for how in (options, without):
         table = read_table(path, **how)
         assert table.variables == (Continuous("x"),)
         assert table.column("x")[0] == first

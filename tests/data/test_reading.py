@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -276,7 +276,7 @@ def test_what_is_found_is_told_with_what_silences_it(
     for read in (read_table, fn.scan):
         with pytest.warns(FishernetWarning, match=told) as warned:
             table = read(path)
-        assert [dict(remedy.arguments) for remedy in warned[0].message.remedies][-1] == silence
+        assert [dict(remedy.arguments) for remedy in cast(Any, warned[0].message).remedies][-1] == silence
         assert len(table.names) == 3
         with warnings.catch_warnings(action="error"):
             assert read(path, **silence) == table

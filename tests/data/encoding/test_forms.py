@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import pickle
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ def read(texts: list[str], form: TextFormat | None = PLAIN) -> Reading | None:
 
 
 def days(*texts: str) -> list[float]:
-    return np.array(texts, dtype="datetime64[D]").astype(float).tolist()
+    return [float(day) for day in np.array(texts, dtype="datetime64[D]").astype(float)]
 
 
 NUMBERS: list[tuple[list[str], list[float]]] = [
@@ -364,7 +365,7 @@ def test_day_and_month_that_cannot_be_told_apart_are_told(tmp_path: Path) -> Non
     with pytest.warns(FishernetWarning, match=r"as '1/1/2023', in which .* read month-first") as warned:
         table = read_table(path)
     assert str(table["day"][1]) == "2023-02-02"
-    otherwise, silence = warned[0].message.remedies
+    otherwise, silence = cast(Any, warned[0].message).remedies
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read_table(path, **silence.arguments) == table
@@ -440,7 +441,11 @@ def test_a_code_for_missing_cells_is_pointed_out(tmp_path: Path, code: float) ->
     x = [float(i % 50) for i in range(400)]
     x[::20] = [code] * 20
     path = written(tmp_path, x=list(map(str, x)), y=list(map(str, x)))
-    for source in (lambda how: read_table(path, **how), lambda how: Table.from_frame({"x": x, "y": x}, **how)):
+    sources: list[Callable[[Any], Table]] = [
+        lambda how: read_table(path, **how),
+        lambda how: Table.from_frame({"x": x, "y": x}, **how),
+    ]
+    for source in sources:
         said = f"'x' holds {int(code)} in 20 cells, far from all its other numbers .'y' has such a number, too.: "
         with pytest.warns(FishernetWarning, match=said) as told:
             source({})
@@ -503,7 +508,7 @@ def test_several_codes_beside_one_another_are_pointed_out(tmp_path: Path) -> Non
     years = [*range(22)] * 20 + [77, 88, 99] * 8
     with pytest.warns(FishernetWarning, match="'years' holds 77 in 8 cells") as warned:
         table = read_table(written(tmp_path, years=years))
-    [remedy] = warned[0].message.remedies
+    [remedy] = cast(Any, warned[0].message).remedies
     assert remedy.arguments == {"na_values": {"years": ["77", "88", "99"]}}
     with warnings.catch_warnings(action="error"):
         again = read_table(written(tmp_path, years=years), **remedy.arguments)

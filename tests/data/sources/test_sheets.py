@@ -6,7 +6,7 @@ import datetime
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -25,7 +25,7 @@ ROWS: list[list[Any]] = [
 ]
 
 
-def saved(path: Path, sheets: dict[str, list[list[Any]]], *, merged: str | None = None, hidden: str = "") -> Path:
+def saved(path: Path, sheets: dict[str, Any], *, merged: str | None = None, hidden: str = "") -> Path:
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -74,7 +74,7 @@ def test_which_sheet_is_read(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.xlsx", sheets, hidden="secret")
     with pytest.warns(FishernetWarning, match="2 other sheets") as warned:
         assert fn.read_table(path).names[0] == "name"
-    [remedy] = warned[0].message.remedies
+    [remedy] = cast(Any, warned[0].message).remedies
     with warnings.catch_warnings(action="error"):
         assert fn.read_table(path, **remedy.arguments).names[0] == "name"
         assert fn.read_table(path, sheet="second").names == ("x", "y")
@@ -125,7 +125,7 @@ def cell(value: Any) -> str:
 
 @pytest.mark.parametrize("name", ["t.ods", "t", "t.csv"])
 def test_a_sheet_of_libreoffice_under_any_name(tmp_path: Path, name: str) -> None:
-    rows = [["ward", "height"], ["north", 170.5], ["south", 165], ["north", 181]]
+    rows: list[list[Any]] = [["ward", "height"], ["north", 170.5], ["south", 165], ["north", 181]]
     text = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
     with zipfile.ZipFile(tmp_path / name, "w") as packed:
         packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
