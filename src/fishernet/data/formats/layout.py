@@ -129,10 +129,11 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     names, more = _names(rows, n_headers)
     below = rows[n_headers:]
     spaced = _are_spaced(rows[:n_headers] or rows)
+    names = [name.strip() if spaced or not name.strip() else name for name in names]
     return Layout(
         file,
         delimiter,
-        tuple(_different([name.strip() for name in names] if spaced else names, below, notes)),
+        tuple(_different(names, below, notes)),
         below[0].line if below else 0,
         spaced,
         file.gzipped or _holds(file, b'"'),

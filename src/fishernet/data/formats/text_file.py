@@ -39,6 +39,7 @@ PACKED: dict[str, Callable[[IO[bytes]], Any]] = {  # what unpacks the text of a 
     ".xz": lzma.LZMAFile,
 }
 NOTE = re.compile(r"[^\W\d_].*[\s:]")  # words, and not the first cell of a row that was cut off
+MOST_PAIRED = 3  # columns of a table below which a line of two cells may be a row that was cut off
 LAST_ROWS = 20  # lines below a table, at most, that are none of its rows
 
 
@@ -248,8 +249,11 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str, first_line
 
 
 def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int) -> int | None:
-    """Return the line at which the notes below a table begin, a few lines of one cell each; None without any."""
-    begin, n = None, 0
+    """Return the line at which the notes below a table begin, a few lines of one cell or two; None without any.
+
+    One of them at least is a sentence: a row that was cut off is none.
+    """
+    begin, n, has_sentence = None, 0, False
     try:
         for record in records(file, delimiter):
             if record.line < first_line or len(record.cells) == n_columns != 1:
@@ -258,11 +262,12 @@ def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int)
                 continue
             begin, n = begin or record.line, n + 1
             words = [cell for cell in record.cells if cell.strip()]
-            if n > LAST_ROWS or len(words) != 1 or NOTE.search(words[0]) is None or "\n" in words[0]:
+            if n > LAST_ROWS or not 0 < len(words) <= (2 if n_columns > MOST_PAIRED else 1) or "\n" in words[0]:
                 return None
+            has_sentence = has_sentence or NOTE.search(words[0]) is not None
     except csv.Error:
         return None
-    return begin if begin is None or begin > first_line else None
+    return begin if has_sentence and begin is not None and begin > first_line else None
 
 
 def unclosed_quote(file: TextFile, delimiter: str) -> int | None:
