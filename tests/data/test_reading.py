@@ -290,15 +290,15 @@ def test_a_line_for_excel_says_the_delimiter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_rows_of_delimiters_are_no_rows(tmp_path: Path, end: str) -> None:
+def test_rows_of_delimiters_at_the_end_are_no_rows(tmp_path: Path, end: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(end.join(["a,b,c", "x,1,2", ",,", "y,,3", "NA,NA,NA", '"z,\n,,\n",5,6', ",,", ",,", ""]).encode())
     for read in (read_table, fn.scan):
-        with pytest.warns(FishernetWarning, match="3 rows without a cell are left out"):
+        with pytest.warns(FishernetWarning, match="2 rows without a cell at the end are left out"):
             table = read(path)
-        assert table["a"].tolist() == ["x", "y", None, "z,\n,,\n"]
+        assert table["a"].tolist() == ["x", None, "y", None, "z,\n,,\n"]
         with pytest.warns(FishernetWarning):
-            assert read(path, columns=["b"]).n_rows == 4
+            assert read(path, columns=["b"]).n_rows == 5
 
 
 def test_rows_without_a_cell_that_are_written_come_back(tmp_path: Path) -> None:

@@ -90,9 +90,6 @@ class _Rows:
                                 break
                             if before or whole:
                                 raise self._too_large_for_returns()
-                        if self.layout.has_blanks and _all_have_blanks(table):
-                            yield from replace(self, layout=self.layout.without_blanks())._tables(names, whole, done)
-                            return
                         if before + table.num_rows > done or not before:
                             yield table.slice(max(0, done - before))
                         before += table.num_rows
@@ -158,14 +155,6 @@ def _unspaced(column: pa.ChunkedArray) -> pa.ChunkedArray:
         pa.DictionaryArray.from_arrays(chunk.indices, pc.utf8_ltrim(chunk.dictionary, " ")) for chunk in column.chunks
     ]
     return pa.chunked_array(chunks, column.type)
-
-
-def _all_have_blanks(table: pa.Table) -> bool:
-    """Whether all columns have an empty cell, as they do where a row has nothing but delimiters."""
-    return table.num_rows > 0 and all(
-        any(chunk.null_count or pc.any(pc.equal(chunk.dictionary, "")).as_py() for chunk in column.chunks)
-        for column in table.columns
-    )
 
 
 def _may_be_cut(table: pa.Table, whole: bool) -> bool:

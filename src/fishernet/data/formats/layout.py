@@ -13,9 +13,9 @@ import mmap
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from fishernet.base.errors import FileFormatError, warn
+from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.dates import DATE, TIME
@@ -60,8 +60,6 @@ class Layout:
         Whether there may be quotes; Arrow then tells missing cells from quoted text.
     all_quoted : bool
         Whether every cell is in quotes, which then mean nothing.
-    has_blanks : bool
-        Whether there may be rows of delimiters alone, which are none.
     notes : tuple of Note
     """
 
@@ -72,28 +70,12 @@ class Layout:
     spaced: bool = False
     quoted: bool = False
     all_quoted: bool = False
-    has_blanks: bool = False
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     @property
     def has_index(self) -> bool:
         """Whether the first of several columns has no name, as the index that pandas writes."""
         return len(self.names) > 1 and not self.names[0]
-
-    def without_blanks(self) -> Layout:
-        """Return the layout of the file with its rows of delimiters emptied, as sheets have them, and say how many."""
-        mark = self.delimiter.encode() * (len(self.names) - 1)
-        with self.file.whole() as stream:
-            lines = stream.read().splitlines(keepends=True)
-        n_blank = n_quotes = 0
-        for place, line in enumerate(lines):
-            if line.strip(b"\r\n") == mark and n_quotes % 2 == 0:
-                lines[place], n_blank = line[len(mark) :], n_blank + 1
-            n_quotes += line.count(b'"')
-        if not n_blank:
-            return replace(self, has_blanks=False)
-        warn(f"{self.file.path}: {several(n_blank, 'row')} without a cell {'is' if n_blank == 1 else 'are'} left out")
-        return replace(self, file=TextFile(self.file.path, False, b"".join(lines)), has_blanks=False)
 
     def broken(self, why: str) -> FileFormatError:
         """Return an error that says where the file is broken."""
@@ -110,8 +92,11 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     _refuse_other_content(file, sample)
     if said is not None and len(sample) > 1:
         sample = sample[1:]
-    drops_blanks = "" in options.na_values and _width(sample) > 1
-    sample = [record for record in sample if any(record.cells)] if drops_blanks else sample
+    if "" in options.na_values:
+        file, n_blank = _without_last_blanks(file, delimiter, _width(sample))
+        if n_blank:
+            are = "row without a cell at the end is" if n_blank == 1 else "rows without a cell at the end are"
+            notes.append(Note(f"{n_blank:,} {are} left out"))
     first = _place_of_names(sample, options)
     known = first is not None
     if first is None:
@@ -129,7 +114,7 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
     names, more = _names(rows, n_headers)
     below = rows[n_headers:]
     spaced = _are_spaced(rows[:n_headers] or rows)
-    names = [name.strip() if spaced or not name.strip() else name for name in names]
+    names = [name.strip() for name in names] if spaced else names
     return Layout(
         file,
         delimiter,
@@ -138,7 +123,6 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         spaced,
         file.gzipped or _holds(file, b'"'),
         len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
-        drops_blanks,
         tuple(notes + more),
     )
 
@@ -195,6 +179,20 @@ def _said_delimiter(file: TextFile) -> str | None:
     except UnicodeDecodeError:  # said better by what reads the rows
         return None
     return None if found is None else found[1]
+
+
+def _without_last_blanks(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, int]:
+    """Return a file without the lines of delimiters alone that end it, as sheets leave them, and how many there were.
+
+    Such lines between others stay: they are rows of which nothing is known, and are answered as the others are.
+    """
+    mark = delimiter.encode() * (width - 1)
+    if width < LEAST_BELOW or file.gzipped or file.end(len(mark) + 2).strip(b"\r\n") != mark:
+        return file, 0
+    with file.whole() as stream:
+        lines = stream.read().rstrip(b"\r\n").split(b"\n")
+    n_blank = len(list(itertools.takewhile(lambda line: line.strip(b"\r") == mark, reversed(lines))))
+    return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n_blank]) + b"\n"), n_blank
 
 
 def _are_spaced(rows: Sequence[Record]) -> bool:

@@ -109,6 +109,12 @@ class TextFile:
             return self.input_stream()
         return _Bounded(self.path, self.path.open("rb"), otherwise)
 
+    def end(self, n_bytes: int) -> bytes:
+        """Return the last bytes of a file that is not compressed."""
+        with self.binary() as stream:
+            stream.seek(max(0, self.size - n_bytes))
+            return stream.read()
+
     def text(self) -> io.TextIOWrapper:
         """Open its text, without a byte order mark, line ends as they are."""
         return io.TextIOWrapper(self.binary(), encoding="utf-8-sig", newline="")
@@ -286,9 +292,7 @@ def opens_quote(file: TextFile, delimiter: str) -> bool:
     """Return whether the last line of an uncompressed file, if it does not end, may hold a quote that is not closed."""
     if file.gzipped:
         return False
-    with file.binary() as stream:
-        stream.seek(max(0, file.size - PIECE))
-        last = stream.read().decode(errors="replace").rpartition("\n")[2]
+    last = file.end(PIECE).decode(errors="replace").rpartition("\n")[2]
     return _is_open(last, delimiter)
 
 
