@@ -84,6 +84,35 @@ class Layout:
 
 def layout_of(file: TextFile, options: Options, named: str | None = None) -> Layout:
     """Return how a file is laid out; `named` is the delimiter that the ending of its name tells."""
+    file, delimiter, sample, notes = _cells(file, options, named)
+    place = _place_of_names(sample, options)
+    first = _header_place(sample, options.text.skip_rows) if place is None else place
+    if first and options.text.skip_rows is None:
+        notes.append(_note_of_titles(sample[first].line - 1))
+    rows, asked = sample[first:], options.text.header_rows
+    n_headers = _n_headers(rows, known=place is not None) if asked is None else min(asked, len(rows))
+    if asked is None and n_headers != 1:
+        notes.append(_note_of_headers(n_headers, rows))
+    below = rows[n_headers:]
+    spaced = _are_spaced(rows[:n_headers] or rows)
+    names = [name.strip() if spaced else name for name in _names(rows, n_headers)]
+    return Layout(
+        file,
+        delimiter,
+        tuple(_different(names, below, notes)),
+        below[0].line if below else 0,
+        spaced,
+        file.gzipped or _holds(file, b'"'),
+        len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
+        tuple(notes),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- what separates cells
+
+
+def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFile, str, list[Record], list[Note]]:
+    """Return a file as cells: without what ends it and is no row, its delimiter, its first rows, and what was found."""
     said = _said_delimiter(file)
     delimiter, sample, notes = _delimited(file, options.text.delimiter or said, named)
     if delimiter == BLANKS:
@@ -97,37 +126,7 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         if n_blank:
             are = "row without a cell at the end is" if n_blank == 1 else "rows without a cell at the end are"
             notes.append(Note(f"{n_blank:,} {are} left out"))
-    first = _place_of_names(sample, options)
-    known = first is not None
-    if first is None:
-        first = _header_place(sample, options.text.skip_rows)
-    if first:
-        above = sample[first].line - 1
-        fact = f"{several(above, 'line')} above the header {'is' if above == 1 else 'are'} no part of the table"
-        silence = Remedy({"skip_rows": above}, "silence this warning")
-        notes += [] if options.text.skip_rows is not None else [Note(fact, "skip_rows", (silence,))]
-    rows = sample[first:]
-    asked = options.text.header_rows
-    n_headers = _n_headers(rows, known=known) if asked is None else min(asked, len(rows))
-    if asked is None and n_headers != 1:
-        notes.append(_note_of_headers(n_headers, rows))
-    names, more = _names(rows, n_headers)
-    below = rows[n_headers:]
-    spaced = _are_spaced(rows[:n_headers] or rows)
-    names = [name.strip() for name in names] if spaced else names
-    return Layout(
-        file,
-        delimiter,
-        tuple(_different(names, below, notes)),
-        below[0].line if below else 0,
-        spaced,
-        file.gzipped or _holds(file, b'"'),
-        len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
-        tuple(notes + more),
-    )
-
-
-# ---------------------------------------------------------------------------------------------- what separates cells
+    return file, delimiter, sample, notes
 
 
 def _sample(file: TextFile, delimiter: str) -> list[Record]:
@@ -371,6 +370,11 @@ def _may_be_missing(word: str) -> bool:
     return word in DEFAULT_NA or word.lower() in LIKE_MISSING or not any(map(str.isalpha, word))
 
 
+def _note_of_titles(n: int) -> Note:
+    fact = f"{several(n, 'line')} above the header {'is' if n == 1 else 'are'} no part of the table"
+    return Note(fact, "skip_rows", (Remedy({"skip_rows": n}, "silence this warning"),))
+
+
 def _note_of_headers(n: int, rows: Sequence[Record]) -> Note:
     one = Remedy({"header_rows": 1}, "take the first line alone for the header")
     if n == 0:
@@ -384,19 +388,19 @@ def _note_of_headers(n: int, rows: Sequence[Record]) -> Note:
 # --------------------------------------------------------------------------------------------- what columns are called
 
 
-def _names(rows: Sequence[Record], n_headers: int) -> tuple[list[str], list[Note]]:
-    """Return the names of the columns, and notes where rows have one cell more than the header."""
+def _names(rows: Sequence[Record], n_headers: int) -> list[str]:
+    """Return the names of the columns; an empty one where rows have a cell more than the header."""
     below = rows[n_headers:]
     width = _width(below) if below else len(rows[0].cells)
     if n_headers == 0:
-        return [f"column {place + 1}" for place in range(width)], []
+        return [f"column {place + 1}" for place in range(width)]
     headers = [record.cells for record in rows[:n_headers]]
     names = _joined(headers)
     if below and width == len(names) + 1 and all(len(record.cells) == width for record in below):
         if all(not record.cells[-1].strip() for record in below):
-            return [*names, ""], []
-        return ["", *names], []
-    return names, []
+            return [*names, ""]
+        return ["", *names]
+    return names
 
 
 def _joined(headers: Sequence[Sequence[str]]) -> list[str]:
