@@ -282,6 +282,18 @@ def test_what_is_found_is_told_with_what_silences_it(
             assert read(path, **silence) == table
 
 
+@pytest.mark.parametrize("names", ["400,410,420,430", "2019,2020,2021", "0,1,2", "1,2"])
+def test_numbers_in_even_steps_and_years_are_names(tmp_path: Path, names: str) -> None:
+    rows = "".join(",".join(str((i * 7 + j) % 11 / 4) for j in range(len(names.split(",")))) + "\n" for i in range(9))
+    (tmp_path / "t.csv").write_text(f"{names}\n{rows}")
+    assert read_table(tmp_path / "t.csv").names == tuple(names.split(","))
+
+
+def test_a_word_above_numbers_in_the_first_row_is_a_cell(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("name,score\nAnn,absent\nBob,3\nCid,4\nDan,5\nEve,3\n")
+    assert read_table(tmp_path / "t.csv", categorical=["name"]).n_rows == 5
+
+
 def test_a_line_for_excel_says_the_delimiter(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("sep=;\na;b\nx;1,5\ny;2,5\nx;1,5\n")

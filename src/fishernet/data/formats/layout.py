@@ -31,6 +31,7 @@ BLANKS = " "  # stands for any number of blanks and tabs between cells
 SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
 SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
+LEAST_BESIDE = 3  # words beside one above numbers, which make a header of them
 TITLED = 3  # columns, from which on a row with one cell is a title
 YEARS = range(1900, 2101)
 QUOTED_NUMBER = re.compile(r"\"[+-]?[0-9.]+\"")  # a name, where the numbers below are in no quotes
@@ -345,14 +346,16 @@ def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
     if any(cell.strip() not in DEFAULT_NA for cell in others.values()):
         return True
     numbers = [float(cell) for cell in above.values()]
-    are_names = numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1))) or set(numbers) <= set(YEARS)
-    return len(set(above.values())) < len(above) or not are_names
+    steps = {round(b - a, 9) for a, b in itertools.pairwise(numbers)}
+    are_even = len(steps) == 1 and min(steps) > 0 and (len(numbers) > LEAST_BESIDE or numbers[0] in (0, 1))
+    are_names = are_even or set(numbers) <= set(YEARS)  # wavelengths, say, or places
+    return not are_names
 
 
 def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
     """Whether a row has words above columns of numbers and dates, and says nothing that a row below says.
 
-    Above one such column alone a word may mean a missing cell, so then all other cells must be words of their own.
+    Above one such column alone a word may mean a missing cell, so then several other cells must be words of their own.
     """
     kinds = _kinds(below)
     words = [cell for place in kinds if place < len(cells) and (cell := cells[place].strip())]
@@ -362,7 +365,7 @@ def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
         return False
     if any(cell and cell in known for cell in (*words, *others)):
         return False
-    return len(words) > 1 or (len(others) > 0 and all(others) and len({*words, *others}) == len(cells))
+    return len(words) > 1 or (len(others) >= LEAST_BESIDE and all(others) and len({*words, *others}) == len(cells))
 
 
 def _may_be_missing(word: str) -> bool:
