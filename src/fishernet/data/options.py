@@ -149,8 +149,6 @@ class TextFormat:
             raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
         known = check.encoding(given["encoding"])
         skipped, headers = (_checked_rows(name, given[name]) for name in ("skip_rows", "header_rows"))
-        if not isinstance(given["sheet"], str | None):
-            raise SchemaError(f"sheet must be the name of one, not {shown(given['sheet'])}", parameter="sheet")
         order = given["dates"]
         dates = None if order is None else _word("dates", order, ("day-first", "month-first"))
         return cls(delimiter, decimal, thousands, dates, known, skipped, headers, given["sheet"])
@@ -377,11 +375,6 @@ def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_order(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
     """Return the states of columns in the order asked for, as text."""
-    if not isinstance(given, Mapping):
-        raise SchemaError(
-            f"order must be a mapping from columns to their states, as {{'size': ['S', 'M', 'L']}}, not {shown(given)}",
-            parameter="order",
-        )
     found = {}
     for name, words in given.items():
         states = () if isinstance(words, str) else tuple([str(word) for word in check.items(words, "order")])

@@ -47,7 +47,7 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
     skip_rows : int, optional
         How many lines of a text file stand above its header. Without it titles and comments are found, and told.
     header_rows : int, optional
-        How many rows of a text file are its header: 0 where there is none, 2 or more where questions or units stand
+        How many rows of a text file are its header: 0 for a file without names, 2 or more if questions or units stand
         below the names. Without it that is found, and told where it is not 1.
     sheet : str, optional
         Which sheet of a file of sheets is read; the first that shows cells without it.

@@ -328,7 +328,7 @@ class Reading:
     told : str
         What there is to say of it; empty of plain numbers and dates.
     other : str
-        The other order in which all dates could be read as well; empty where there is none.
+        The other order in which all dates could be read, too; empty if one date rules it out.
     example : str
         A label that shows the form.
     """

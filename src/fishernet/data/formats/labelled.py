@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed
 from fishernet.base.remedies import Remedy
+from fishernet.data.arrow import is_text
 from fishernet.data.formats.contents import Contents, Note
 
 INSTALL = 'pip install "fishernet[stats]"'
+MOST_WHOLE = 2.0**53
 READERS = {
     ".dta": ("Stata", "read_dta"),
     ".sav": ("SPSS", "read_sav"),
@@ -61,21 +64,22 @@ def _by_content(path: Path) -> tuple[str, str]:
 
 def _array(cells: Any) -> pa.Array:
     """Return a column as an Arrow array; empty text of these programs, which know no other, is a missing cell."""
-    values = [None if cell == "" or cell != cell else cell for cell in np.asarray(cells, dtype=object).tolist()]
-    if all(value is None or (isinstance(value, int | float) and float(value).is_integer()) for value in values):
-        values = [None if value is None else int(value) for value in values]
-    return pa.array(values)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        numbers = pa.array(cells, from_pandas=True)
+        known = cells[~np.isnan(cells)] if cells.dtype.kind == "f" else cells
+        is_whole = bool((np.abs(known) < MOST_WHOLE).all() and (known == np.rint(known)).all())
+        return numbers.cast(pa.int64()) if is_whole else numbers
+    array = pa.array(cells, from_pandas=True)
+    return pc.if_else(pc.equal(array, ""), None, array) if is_text(array.type) else array
 
 
 def _labelled(array: pa.Array, labels: Mapping[Any, str]) -> tuple[pa.Array, bool]:
-    """Return a column by its labels where all values that occur have one, and whether there is none without."""
+    """Return a column, by its labels where every value that occurs has one, and whether every value has."""
     if not labels:
         return array, True
     codes = sorted(labels)
-    places = {code: place for place, code in enumerate(codes)}
-    values = array.to_pylist()
     texts = [str(labels[code]) for code in codes]
-    if any(value is not None and value not in places for value in values) or len(set(texts)) < len(texts):
+    held = pc.index_in(array, pa.array(codes).cast(array.type, safe=False))
+    if held.null_count > array.null_count or len(set(texts)) < len(texts):
         return array, False
-    held = pa.array([None if value is None else places[value] for value in values], pa.int32())
     return pa.DictionaryArray.from_arrays(held, pa.array(texts, pa.utf8())), True

@@ -54,7 +54,7 @@ class Layout:
     names : tuple of str
         The names of the columns, all different; the first may be empty, if it is an index as pandas and R write one.
     first_line : int
-        The line at which the rows begin, counted from 1; 0 where there is none.
+        The line of the first row, counted from 1; 0 in a file without rows.
     spaced : bool
         Whether a space follows each delimiter.
     quoted : bool

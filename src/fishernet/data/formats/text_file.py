@@ -277,7 +277,7 @@ def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int)
 
 
 def unclosed_quote(file: TextFile, delimiter: str) -> int | None:
-    """Return the line of the row whose quote is still open where the file ends; None when there is none."""
+    """Return the line of the row whose quote is still open at the end of the file; None if all are closed."""
     try:
         last = deque(records(file, delimiter), maxlen=1).pop()
     except _LongCell as error:
