@@ -4,11 +4,6 @@ Arrow dictionaries have one type, Parquet keeps them for text only, and neither 
 that we make also carries its variable as JSON, under `VARIABLE`; where a field has it, it is what the column means.
 Through other libraries (pandas, polars) it is lost, and the dictionary alone speaks.
 
-Parquet and Arrow files.
-
-Where such a file was written by `write_table`, its fields carry their variables, and the table comes back as it was.
-In others, dictionary-encoded columns declare their states, and the rest are labels as they are.
-
 Data frames as cells: pandas, polars and pyarrow frames, and mappings from names to columns.
 
 Frames come through narwhals, so none of these libraries is needed to be installed. Every column is brought to Arrow;
@@ -21,10 +16,8 @@ import datetime
 import decimal
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,13 +26,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import Table as ArrowTable
 
-from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
-from fishernet.data.formats.contents import Contents
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, is_index, written_as
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
@@ -116,18 +108,6 @@ def _declared_labels(texts: list[str], how: Written) -> npt.NDArray[Any]:
         return label_array(texts)
     labels = typed(texts)
     return labels if len(np.unique(labels)) == len(texts) else label_array(texts)
-
-
-def read_columns(contents: Contents, options: Options, *, whole: bool) -> Iterator[Columns]:
-    """Yield the columns of a file that the options ask for, all rows at once or some at a time."""
-    names = chosen_names(contents.schema, options)
-    options = replace(options, exclude=())  # they are not read
-    for frame in contents.frames(names, whole):
-        try:
-            columns = columns_of(frame, options, contents.undeclared)
-        except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise _broken(Path(contents.source), contents.kind, error) from None
-        yield columns
 
 
 class Damaged(pa.ArrowInvalid):  # type: ignore[misc]
@@ -351,69 +331,9 @@ def _dictionary(variable: Variable) -> Sequence[State]:
     return texts
 
 
-ARROW_MAGIC = b"ARROW1"
-
-
-def parquet_contents(path: Path) -> Contents:
-    """Return what a Parquet file holds."""
-    import pyarrow.parquet as pq
-
-    def frames(names: Sequence[str], whole: bool) -> Iterator[pa.Table]:  # noqa: ARG001 streams read datasets
-        with _naming_broken(path, "Parquet"), pq.ParquetFile(path, read_dictionary=texts) as file:
-            yield file.read(columns=list(names))  # dictionaries are read faster than text
-
-    with _naming_broken(path, "Parquet"):
-        with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-        texts = [field.name for field in schema if is_text(field.type)]  # a damaged name cannot be told
-    return _typed_contents(path, "Parquet", schema, frames, frozenset(texts))
-
-
-def arrow_contents(path: Path) -> Contents:
-    """Return what an Arrow IPC file or stream holds."""
-    with _naming_broken(path, "Arrow"), pa.OSFile(str(path)) as file:
-        is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
-        file.seek(0)
-        table = (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)).read_all()
-        len(table.schema.names)  # damaged ones cannot be told
-    return _typed_contents(path, "Arrow", table.schema, lambda names, _: iter([table.select(list(names))]))
-
-
-def _typed_contents(
-    path: Path,
-    kind: str,
-    schema: pa.Schema,
-    frames: Callable[..., Iterator[pa.Table]],
-    undeclared: frozenset[str] = frozenset(),
-) -> Contents:
-    try:
-        pandas_index(schema)
-    except UnicodeDecodeError as error:
-        raise _broken(path, kind, error) from None
-    except SchemaError as error:
-        raise FileFormatError(path, str(error)) from None
-    return Contents(str(path), kind, schema, frames, undeclared=undeclared)
-
-
-@contextmanager
-def _naming_broken(path: Path, kind: str) -> Iterator[None]:
-    """Name the file that Arrow cannot read."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _broken(path, kind, error) from None
-
-
 def is_text(kind: pa.DataType) -> bool:
     """Whether an Arrow type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _broken(path: Path, kind: str, error: Exception) -> FileFormatError:
-    why = str(error).partition("\n")[0]
-    if isinstance(error, UnicodeDecodeError):
-        why = f"a text or a name in it is no valid UTF-8: byte {error.object[error.start]:#04x}"
-    return FileFormatError(path, f"is no {kind} file, or a broken one ({why})")
 
 
 NO_ARROW_TYPE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)

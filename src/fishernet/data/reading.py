@@ -8,8 +8,8 @@ from typing import Unpack
 
 from fishernet.base import check
 from fishernet.base.io import naming_unreadable
-from fishernet.data.arrow import read_columns
 from fishernet.data.encoding.cells import Columns
+from fishernet.data.formats.contents import read_columns
 from fishernet.data.formats.opening import opened
 from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.table import Table

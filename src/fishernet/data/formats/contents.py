@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pyarrow as pa
 
-from fishernet.base.errors import warn
+from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.remedies import Remedy
+from fishernet.data.arrow import chosen_names, columns_of
+from fishernet.data.encoding.cells import Columns
+from fishernet.data.options import Options
 
 
 @dataclass(frozen=True)
@@ -52,3 +56,23 @@ class Contents:
         """Warn of what a caller may not expect."""
         for note in self.notes:
             warn(f"{self.source}: {note.fact}", parameter=note.parameter, remedies=note.remedies)
+
+
+def read_columns(contents: Contents, options: Options, *, whole: bool) -> Iterator[Columns]:
+    """Yield the columns of a file that the options ask for, all rows at once or some at a time."""
+    names = chosen_names(contents.schema, options)
+    options = replace(options, exclude=())  # they are not read
+    for frame in contents.frames(names, whole):
+        try:
+            columns = columns_of(frame, options, contents.undeclared)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise broken(Path(contents.source), contents.kind, error) from None
+        yield columns
+
+
+def broken(path: Path, kind: str, error: Exception) -> FileFormatError:
+    """Return the error for a file that Arrow cannot read."""
+    why = str(error).partition("\n")[0]
+    if isinstance(error, UnicodeDecodeError):
+        why = f"a text or a name in it is no valid UTF-8: byte {error.object[error.start]:#04x}"
+    return FileFormatError(path, f"is no {kind} file, or a broken one ({why})")

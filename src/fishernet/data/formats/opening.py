@@ -14,8 +14,8 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError, SchemaError, warn
 from fishernet.base.io import UTF16_MARKS, naming_unreadable
 from fishernet.base.remedies import Remedy
-from fishernet.data.arrow import arrow_contents, parquet_contents
 from fishernet.data.formats.arff import arff_contents
+from fishernet.data.formats.columnar import arrow_contents, parquet_contents
 from fishernet.data.formats.contents import Contents
 from fishernet.data.formats.csv import delimited_contents
 from fishernet.data.formats.labelled import READERS, labelled_contents

@@ -25,9 +25,9 @@ from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, 
 from fishernet.base.io import naming_unreadable
 from fishernet.base.machine import is_out_of_memory, without_memory
 from fishernet.base.names import listed, shown
-from fishernet.data.arrow import chosen_names, columns_of, frame_columns, is_text, pandas_index, read_columns
+from fishernet.data.arrow import chosen_names, columns_of, frame_columns, is_text, pandas_index
 from fishernet.data.encoding.cells import Columns
-from fishernet.data.formats.contents import Contents
+from fishernet.data.formats.contents import Contents, read_columns
 from fishernet.data.formats.opening import kind_of, opened
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
