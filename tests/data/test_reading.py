@@ -289,6 +289,14 @@ def test_numbers_in_even_steps_and_years_are_names(tmp_path: Path, names: str) -
     assert read_table(tmp_path / "t.csv").names == tuple(names.split(","))
 
 
+def test_questions_above_money_and_dates_are_part_of_the_header(tmp_path: Path) -> None:
+    rows = "".join(f"{'xy'[i % 2]},${i * 7 % 90}.50,{i % 27 + 1:02d}.05.2023\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(f"who,paid,on\nWho was it?,How much?,When?\n{rows}")
+    with pytest.warns(FishernetWarning, match="1 line below the names"):
+        table = read_table(tmp_path / "t.csv")
+    assert (table.n_rows, [v.is_continuous for v in table.variables]) == (30, [False, True, True])
+
+
 def test_a_word_above_numbers_in_the_first_row_is_a_cell(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("name,score\nAnn,absent\nBob,3\nCid,4\nDan,5\nEve,3\n")
     assert read_table(tmp_path / "t.csv", categorical=["name"]).n_rows == 5

@@ -15,14 +15,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
-from fishernet.data.encoding.dates import DATE, TIME
+from fishernet.data.encoding.forms import reading_of
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.formats.contents import Note
 from fishernet.data.formats.text_file import Record, TextFile, explain, records
-from fishernet.data.options import DEFAULT_NA, Options
+from fishernet.data.options import DEFAULT_NA, PLAIN, Options
 
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
 SAID = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
@@ -314,17 +316,22 @@ def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
 
 
 def _kinds(rows: Sequence[Record]) -> dict[int, str]:
-    """Return which columns hold numbers, and which dates, in all of some rows that have a cell."""
+    """Return which columns hold numbers or dates in all of some rows that have a cell, and how they are written."""
     found = {}
     for place in range(len(rows[0].cells)):
         cells = [r.cells[place] for r in rows if len(r.cells) > place and r.cells[place].strip() not in DEFAULT_NA]
         if len(cells) < LEAST_BELOW:
             continue
-        if all(map(_is_number, cells)):
-            found[place] = "numbers"
-        elif all(DATE.fullmatch(cell) or TIME.fullmatch(cell) for cell in cells):
-            found[place] = "dates"
+        if (kind := _kind(cells)) is not None:
+            found[place] = kind
     return found
+
+
+def _kind(cells: Sequence[str]) -> str | None:
+    """Return what cells hold: plain numbers, numbers or dates of another writing, or (None) text."""
+    if all(map(_is_number, cells)):
+        return "numbers"
+    return None if reading_of(cells, np.ones(len(cells), dtype=np.int64), PLAIN) is None else "written otherwise"
 
 
 def _is_number(cell: str) -> bool:
@@ -361,7 +368,7 @@ def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
     words = [cell for place in kinds if place < len(cells) and (cell := cells[place].strip())]
     others = [cell.strip() for place, cell in enumerate(cells) if place not in kinds]
     known = {cell.strip() for record in below for cell in record.cells}
-    if not words or any(_is_number(w) or DATE.fullmatch(w) or TIME.fullmatch(w) or _may_be_missing(w) for w in words):
+    if not words or any(_kind([w]) or _may_be_missing(w) for w in words):
         return False
     if any(cell and cell in known for cell in (*words, *others)):
         return False
