@@ -25,7 +25,6 @@ from fishernet.data.arrays import Weights
 from fishernet.data.digest import mixed
 from fishernet.data.encoding.cells import SAMPLE, NumberCells, SourceColumn
 from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit
-from fishernet.data.encoding.forms import Reading, plain_witnesses, reading_of, witnesses
 from fishernet.data.encoding.labels import (
     DECIMAL,
     MOST_STATES,
@@ -36,6 +35,7 @@ from fishernet.data.encoding.labels import (
     read_numbers,
     typed,
 )
+from fishernet.data.encoding.readings import Reading, plain_witnesses, reading_of, witnesses
 from fishernet.data.options import Options, TextFormat
 from fishernet.data.variable import Bounds, label_array
 

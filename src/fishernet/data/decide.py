@@ -24,9 +24,9 @@ from fishernet.base.errors import MissingValueError, SchemaError, warn
 from fishernet.base.names import are, counted, listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
-from fishernet.data.encoding.forms import Reading
 from fishernet.data.encoding.labels import MOST_STATES, as_text, sorted_states, typed
 from fishernet.data.encoding.orders import own_order
+from fishernet.data.encoding.readings import Reading
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
 

@@ -31,8 +31,8 @@ from fishernet.data.decide import (
 )
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
-from fishernet.data.encoding.forms import Reading, are_absent, reading_of
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
+from fishernet.data.encoding.readings import Reading, are_absent, reading_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, label_array

@@ -18,8 +18,8 @@ from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
 from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.dates import DATE, TIME, Unit, counted, unit_of
-from fishernet.data.encoding.forms import Reading, reading_of
 from fishernet.data.encoding.labels import numbers_of
+from fishernet.data.encoding.readings import form_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
@@ -83,22 +83,16 @@ def _number(value: object, unit: Unit | None) -> float:
         return float(cast(float, value))
     if isinstance(value, str):
         number = float(numbers_of(label_array([value]))[0])
-        reading = _reading(value.strip()) if math.isnan(number) else None
-        if reading is None:
+        form = form_of(value.strip()) if math.isnan(number) else None
+        if form is None:
             return number
-        number = float(reading.numbers([value.strip()])[0])
-        return number if reading.unit is None else _in_unit(number, reading.unit, unit)
+        number = float(form.numbers([value.strip()])[0])
+        return number if form.unit is None else _in_unit(number, form.unit, unit)
     if isinstance(value, datetime.date | datetime.time | np.datetime64):
         one = pa.array(np.array([value]) if isinstance(value, np.datetime64) else [value])
         of = unit_of(one.type)
         return math.nan if of is None else _in_unit(float(counted(pa.chunked_array([one]))[0].as_py()), of, unit)
     return math.nan
-
-
-def _reading(text: str) -> Reading | None:
-    """Return how one text is read as a number, a date or a time; None where that cannot be told."""
-    reading = reading_of([text], np.ones(1, dtype=np.int64), None)
-    return None if reading is None or reading.other else reading
 
 
 def _in_unit(number: float, have: Unit, want: Unit | None) -> float:

@@ -25,7 +25,7 @@ from fishernet.data.arrow import cells_of
 from fishernet.data.column_summary import ColumnSummary, summary_of
 from fishernet.data.decide import decide
 from fishernet.data.encoding.cells import Cells
-from fishernet.data.encoding.forms import Reading, reading_of
+from fishernet.data.encoding.readings import Reading, reading_of
 from fishernet.data.given import value_given
 from fishernet.data.options import PLAIN, Options, TextFormat
 
@@ -74,6 +74,15 @@ NUMBERS: list[tuple[list[str], list[float]]] = [
     (["$(1,234.50)", "$5.00", "($2)"], [-1234.5, 5, -2]),
     (["12.50-", "3", "-4"], [-12.5, 3, -4]),
     ([*map(str, range(1, 22)), "ND", "to be done"], [*range(1, 22), NAN, NAN]),
+    (["201k", "2.5M", "19 M", "1B"], [201000, 2.5e6, 19e6, 1e9]),
+    (["500", "1.2k", "-3K"], [500, 1200, -3000]),
+    (["€110.5M", "€565K", "€0"], [110.5e6, 565e3, 0]),
+    (["$2M", "$3 bn", "($4t)"], [2e6, 3e9, -4e12]),
+    (["5", "60", "5,000+"], [5, 60, 5000]),
+    (["36:15:00", "1:00:00.5", "-0:01:00"], [130500, 3600.5, -60]),
+    (["0 days 00:05:00", "1 day, 2:00:00"], [300, 93600]),
+    (["5'11\"", "6' 0\"", "6'"], [71, 72, 72]),
+    (["5 ft 11 in", "6ft 0.5in", "6 feet"], [71, 72.5, 72]),
 ]
 MOMENTS: list[tuple[list[str], list[float], str, str]] = [
     (["14:30", "2:05"], [52200, 7500], "time", ""),
@@ -99,6 +108,15 @@ MOMENTS: list[tuple[list[str], list[float], str, str]] = [
     (["1/2/23", "3/4/23"], days("2023-01-02", "2023-03-04"), "days", "day-first"),
     (["14.05.23", "01.02.99"], days("2023-05-14", "1999-02-01"), "days", ""),
     (["14-May-23", "1 Feb 99"], days("2023-05-14", "1999-02-01"), "days", ""),
+    (["2023-05", "2024-12"], days("2023-05-01", "2024-12-01"), "days", ""),
+    (["2005-06", "2006-07", "2006-08"], days("2005-06-01", "2006-07-01", "2006-08-01"), "days", ""),
+    (["2024M01", "2024M12"], days("2024-01-01", "2024-12-01"), "days", ""),
+    (["5/2023", "12/2024"], days("2023-05-01", "2024-12-01"), "days", ""),
+    (["May 2023", "Sept, 2024"], days("2023-05-01", "2024-09-01"), "days", ""),
+    (["May-23", "Dec-99"], days("2023-05-01", "1999-12-01"), "days", ""),
+    (["2023-May", "2024-Dec"], days("2023-05-01", "2024-12-01"), "days", ""),
+    (["2023Q2", "2024-Q4"], days("2023-04-01", "2024-10-01"), "days", ""),
+    (["Q2 2023", "Q4/2024"], days("2023-04-01", "2024-10-01"), "days", ""),
     (["5/4/2023 12:30", "5/14/2023"], [NOON, *(86400 * day for day in days("2023-05-14"))], "seconds", ""),
     (["05/04/2023 12:30 PM", "5/14/2023 1:30:00 am"], [NOON, NOON + 10 * 86400 - 11 * 3600], "seconds", ""),
 ]
@@ -116,6 +134,17 @@ TEXTS = [
     ["1e5", "A12"],
     ["192.168.1.1", "10.0.0.1"],
     ["M", "L", "XL"],
+    ["12M", "18M", "24M"],
+    ["14K", "18K"],
+    ["2", "2B", "3B"],
+    ["12k", "13x"],
+    ["2005-06", "2011-12"],
+    ["2010-13", "2011-12"],
+    ["2023Q5", "2023Q1"],
+    ["5+", "10+"],
+    ["36:15", "40:20"],
+    ["5'12\"", "5'11\""],
+    ["5-11", "6-0"],
     ["12a", "13b"],
     ["12A", "13A"],
     ["1st", "1st"],
@@ -230,6 +259,11 @@ KINDS: list[Any] = [
     lambda i: f"{i % 28 + 1}/{i % 12 + 1}/{1900 + i % 300}",
     lambda i: f"{i % 12 + 1}/{i % 28 + 1}/{1900 + i % 300}",
     lambda i: f"{i % 12 + 1}/{i % 11 + 1}/{1900 + i % 300}",
+    lambda i: f"{i}k",
+    lambda i: f"{i / 8}M",
+    lambda i: f"{1900 + i % 200}-{i % 12 + 1:02}",
+    lambda i: f"20{i % 12:02}-{i % 12 + 1:02}",
+    lambda i: f"{i}:{i % 60:02}:{i % 60:02}",
     lambda i: f"p{i}",
 ]
 

@@ -20,8 +20,8 @@ import numpy as np
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
-from fishernet.data.encoding.forms import reading_of
 from fishernet.data.encoding.labels import DECIMAL
+from fishernet.data.encoding.readings import reading_of
 from fishernet.data.formats.contents import Note
 from fishernet.data.formats.text_file import Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, PLAIN, Options

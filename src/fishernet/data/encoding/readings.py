@@ -1,0 +1,234 @@
+"""Which form the numbers and dates of a column have, and which of its labels mean missing cells.
+
+`reading_of` takes the first form of `fishernet.data.encoding.forms` that all labels of a column fit. Two kinds of
+labels may stand beside the others, in less than half of the cells: words for a missing cell (`ABSENT`), and limits, as
+``<0.5``, which are taken for the number at the limit. `witnesses` are the labels by which it decides as by all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fishernet.base.names import listed, several
+from fishernet.data.encoding.dates import Unit
+from fishernet.data.encoding.forms import DATES, NUMERALS, Form, forms_for
+from fishernet.data.encoding.labels import DECIMAL, MOST_STATES
+from fishernet.data.options import TextFormat
+
+Numbers = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+MOST_WORDS = 5  # without a digit, beside numbers, which may mean missing cells
+MOST_OF_WORDS = 0.2  # of the cells
+HEAD = 1024  # labels that are looked at before all others
+
+ABSENT = frozenset(
+    (
+        *("", "-", "--", ":", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
+        *("n.a.", "N.A.", "n/d", "N/D", "not available", "Not available", "no data", "No data"),
+        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+    )
+)  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the labels of a column are read as numbers.
+
+    Attributes
+    ----------
+    form : Form
+    absent : tuple of str
+        Labels that mean a missing cell.
+    is_plain : bool
+        Whether the other labels are numbers as Python writes them.
+    told : str
+        What there is to say of it; empty of plain numbers and dates.
+    other : str
+        The other order in which all dates could be read, too; empty if one date rules it out.
+    example : str
+        A label that shows the form.
+    """
+
+    form: Form
+    absent: tuple[str, ...] = ()
+    is_plain: bool = False
+    told: str = ""
+    other: str = ""
+    example: str = ""
+
+    @property
+    def unit(self) -> Unit | None:
+        """What the numbers count."""
+        return self.form.unit
+
+    def numbers(self, texts: Sequence[str]) -> Numbers:
+        """Return the number that each text is, (n,); NaN for a missing cell, and for one that is written otherwise."""
+        return self.form.numbers(texts)
+
+    def are_absent(self, texts: Sequence[str]) -> Mask:
+        """Return which texts mean a missing cell."""
+        return np.array([text in self.absent for text in texts], dtype=bool)
+
+
+def are_absent(texts: Sequence[str]) -> Mask:
+    """Return which texts mean a missing cell, where they stand beside numbers or dates."""
+    return np.array([text in ABSENT or not text.strip() for text in texts], dtype=bool)
+
+
+def _are_words(texts: Sequence[str]) -> Mask:
+    """Return which texts have no digit."""
+    return ~_match(texts, "[0-9]")
+
+
+def reading_of(
+    texts: Sequence[str], times: Counts, text: TextFormat | None, n_cells: int | None = None
+) -> Reading | None:
+    """Return how the labels of a column are read as numbers; None where they are other text.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct labels, or those that stand for all.
+    times : (n,) int64
+        The cells that hold each.
+    text : TextFormat or None
+        How the numbers of a file are written; None of text that is no file's, whose plain numbers are text.
+    n_cells : int, optional
+        How many cells there are, where labels stand for others; the sum of `times` without it.
+
+    Words without a digit are missing cells beside many different numbers: up to five words, in a fifth of the cells.
+    """
+    total = int(times.sum()) if n_cells is None else n_cells
+    absent = are_absent(texts)
+    words = _are_words(texts) & ~absent
+    if words.any():
+        many = len(texts) - np.count_nonzero(absent | words) > MOST_STATES
+        if not many or np.count_nonzero(words) > MOST_WORDS or times[words].sum() > MOST_OF_WORDS * total:
+            return None
+        absent |= words
+    others = [label for label, flag in zip(texts, absent.tolist(), strict=True) if not flag]
+    if not others or 2 * times[absent].sum() >= total:
+        return None
+    forms = _all_fit(others, forms_for(others[0], text))
+    if not forms:
+        return None
+    form, held = forms[0], times[~absent]
+    limits = _are_limits(others) if form.kind == "number" else np.zeros(len(others), dtype=bool)
+    odd = [] if form.kind != "number" else np.flatnonzero(np.isnan(_python_numbers(others))).tolist()
+    if 2 * held[limits].sum() >= total - times[absent].sum() or (text is None and form.kind == "number" and not odd):
+        return None
+    two = form.order and next((other.order for other in forms if other.order and other.order != form.order), "")
+    missing = tuple(sorted(label for label, flag in zip(texts, absent.tolist(), strict=True) if flag))
+    written = [i for i in odd if not limits[i]]
+    example = others[written[0] if written else 0]
+    found = Reading(form, missing, form.kind == "number" and not odd, other=two or "", example=example)
+    is_usual = form in DATES[:2] if form.kind != "number" else not written
+    told = ["" if is_usual else f"written as {example!r}" + (f", in {form.counts}" if form.counts else "")]
+    if limits.any():
+        n, first = int(held[limits].sum()), others[int(np.argmax(limits))]
+        are = "written as a limit, as {0!r}, is" if n == 1 else "written as limits, as {0!r}, are"
+        told.append(f"{several(n, 'cell')} {are.format(first)} taken for the limit")
+    if missing:
+        n = int(times[absent].sum())
+        told.append(f"{several(n, 'cell')} with {listed(missing)} {'is' if n == 1 else 'are'} missing")
+    return replace(found, told="; ".join(filter(None, told)))
+
+
+def _all_fit(texts: Sequence[str], forms: Sequence[Form]) -> list[Form]:
+    return [form for form in forms if _proof(form, texts) is not None and not np.isnan(form.numbers(texts)).any()]
+
+
+def _proof(form: Form, texts: Sequence[str]) -> list[int] | None:
+    """Return the place of a label without which the form would not be taken, if there need be one; None without it."""
+    if not form.unless:
+        return []
+    return _first(texts, lambda some: ~_match(some, form.unless)) or None
+
+
+def _are_limits(texts: Sequence[str]) -> Mask:
+    return _match(texts, "^ *[<>≤≥]|[0-9kKmMbB]\\+ *$")
+
+
+def form_of(text: str) -> Form | None:
+    """Return how one label is read, without the others of its column; None where that cannot be told."""
+    forms = forms_for(text, None)
+    return forms[0] if forms and len({form.order for form in forms if form.order}) < 2 else None
+
+
+def _python_numbers(texts: Sequence[str]) -> Numbers:
+    """Return the numbers as Python writes them; NaN for other texts, a bracket or a limit among them."""
+    return np.where(_match(texts, f"^ *(?:{DECIMAL.pattern}) *$"), 0.0, np.nan)
+
+
+def _refuted(form: Form, texts: Sequence[str]) -> Mask:
+    return np.asarray(np.isnan(form.numbers(texts)))
+
+
+def _match(texts: Sequence[str] | pa.Array, pattern: str) -> Mask:
+    found = pc.match_substring_regex(_in_arrow(texts), pattern)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def plain_witnesses(texts: Sequence[str] | pa.Array) -> list[int]:
+    """Return the places of numbers as Python writes them by which `reading_of` decides as it would by all: see there.
+
+    Where others follow in another part of the column, a fraction refutes the decimal comma, one that is not of three
+    digits the thousands by points, and so on.
+    """
+    points = rf"^ *[+-]?(?:{NUMERALS[3][0]}) *$"
+    texts = _in_arrow(texts)
+    found = [0, *_first(texts, lambda some: ~_match(some, points))]
+    for pattern in (r"\.", "[eE]", r"^[ +-]*\.|\. *$"):
+        found += _first(texts, partial(_match, pattern=pattern))
+    return found
+
+
+def _in_arrow(texts: Sequence[str] | pa.Array) -> pa.Array:
+    return texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
+
+
+def _first(texts: Any, are_such: Callable[[Any], Mask]) -> list[int]:
+    """Return the place of the first such text, in a list; mostly it is near the beginning."""
+    for some in (texts[:HEAD], texts):
+        if (such := are_such(some)).any():
+            return [int(np.argmax(such))]
+    return []
+
+
+def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int], Mask]:
+    """Return the places of labels by which `reading_of` decides as it would by all, and which labels are limits.
+
+    They are the words for missing cells and some other words, the first other label and the first limit, and for each
+    form that the first label fits a label that does not: what the first label does not fit, it refutes itself.
+    """
+    absent = are_absent(texts)
+    words = _are_words(texts) & ~absent
+    places = np.flatnonzero(~absent & ~words)
+    none = np.zeros(len(texts), dtype=bool)
+    found = {*np.flatnonzero(absent).tolist(), *np.flatnonzero(words)[: MOST_WORDS + 1].tolist()}
+    if not len(places):
+        return sorted(found), none
+    found.add(int(places[0]))
+    forms = forms_for(texts[int(places[0])], text)
+    if not forms:
+        return sorted(found), none
+    others = [texts[i] for i in places.tolist()]
+    limits = none.copy()
+    limits[places] = _are_limits(others)
+    first = _first(others, lambda some: np.isnan(_python_numbers(some)) & ~_are_limits(some))
+    for form in forms:
+        proof = _proof(form, others)
+        if proof is not None:
+            first += proof + _first(others, partial(_refuted, form))
+    found.update(places[first].tolist())
+    found.update(np.flatnonzero(limits)[:1].tolist())
+    return sorted(found), limits
