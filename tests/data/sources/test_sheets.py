@@ -147,3 +147,12 @@ def test_formulas_that_were_never_computed_and_charts(tmp_path: Path) -> None:
         assert fn.read_table(tmp_path / "t.xlsx").names == ("a",)
     with pytest.raises(FileFormatError, match="no sheet 'chart' of cells"):
         fn.read_table(tmp_path / "t.xlsx", sheet="chart")
+
+
+def test_a_password_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "locked.xlsx"  # as Excel writes one: a compound file with an encrypted package in it
+    path.write_bytes(
+        bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(512)
+    )
+    with pytest.raises(FileFormatError, match="protected by a password"):
+        fn.read_table(path)

@@ -26,6 +26,7 @@ from fishernet.data.options import Options
 
 SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 INSTALL = 'pip install "fishernet[excel]"'
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # what holds a workbook with a password
 MIDNIGHT = datetime.time()
 MOST_ROWS = 2**20 - 1  # of a sheet, but for its header
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # in the XML of a sheet
@@ -60,9 +61,9 @@ def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
                 if rows:
                     others = [other for other in shown if other != name] if asked is None else []
                     return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet)]
-    except calamine.PasswordError:
-        raise FileFormatError(path, "is protected by a password; save it without one") from None
     except calamine.CalamineError as error:
+        if isinstance(error, calamine.PasswordError) or ENCRYPTED in path.read_bytes():
+            raise FileFormatError(path, "is protected by a password; save it without one") from None
         raise FileFormatError(path, f"is no sheet, or a broken one ({str(error).partition(chr(10))[0]})") from None
     raise FileFormatError(path, "holds no sheet with cells" if asked is None else f"the sheet {asked!r} holds no cells")
 
