@@ -83,7 +83,7 @@ def boosting(X: fn.Table) -> Any:
 def explained(X: fn.Table, Y: fn.Table, net: fn.Dag | None = None) -> Said:
     """Return what `explain_change` says: the smallest corrected p-value, and what it says changed."""
     found = fn.compare.explain_change(X, Y, net, permutations=PERMUTATIONS, resamples=2)
-    return Said(min(change.p_max_t for change in found.by_variable.values()), found.changed())
+    return Said(min(change.p_corrected for change in found.by_variable.values()), found.changed())
 
 
 Asked = Mapping[str, Callable[[fn.Table, fn.Table, int], dict[str, Said]]]

@@ -44,7 +44,7 @@ def assert_same(facts: dict[str, Any], test: Any, change: Any, top: int = 5) -> 
     assert facts["graphs"] == len(change.graphs)
     for row, of in zip(facts["variables"], change.by_variable.values(), strict=True):
         assert row["inherited_from"] == list(of.inherited_from)
-        for name in ("variable", "nats", "low", "high", "by_chance", "p_max_t", "support", "changed", "marginal_p"):
+        for name in ("variable", "nats", "low", "high", "by_chance", "p_corrected", "support", "changed", "marginal_p"):
             assert row[name] == getattr(of, name)
         assert (row["statistic"], row["share"]) == (
             test.by_variable[of.variable].statistic,
@@ -91,25 +91,50 @@ def test_the_text_says_the_same(before: Path, after: Path, tmp_path: Path) -> No
         f"{of.high:.4f}",
         f"{100 * test.by_variable['smoke'].share:.1f}",
         "%",
-        f"{of.p_max_t:.4f}",
+        f"{of.p_corrected:.4f}",
     ]
     assert lines[6] == "From what to what:"
-    shown = f"{cell.before[cell.state]:.3g} -> {cell.after[cell.state]:.3g} ({cell.nats:.4f} nats)"
+    by = f"by {cell.low:+.3g} to {cell.high:+.3g}; {cell.nats:.4f} nats"
+    shown = f"{cell.before[cell.state]:.3g} -> {cell.after[cell.state]:.3g} ({by})"
     assert lines[7] == f"  smoke = {cell.state}: {shown}"
     assert lines[9] == "Changed only because of others:"
     assert lines[10:] == [f"  {name}, from smoke" for name in change.inherited()]
 
 
-def test_a_learned_graph_says_in_how_many_a_change_is_seen(before: Path, after: Path) -> None:
+def test_what_the_tables_leave_open_is_said(tmp_path: Path) -> None:
+    """The dependence of two columns is gone, and their margins stay: it may be seen at either of them."""
+    rows = {
+        "before": ["y,y"] * 40 + ["y,n"] * 10 + ["n,y"] * 10 + ["n,n"] * 40,
+        "after": ["y,y", "y,n", "n,y", "n,n"] * 25,
+    }
+    before, after = (written(tmp_path / f"{name}.csv", "\n".join(["a,b", *lines * 10])) for name, lines in rows.items())
     lines = good("compare", before, after, *OPTIONS).out.splitlines()
-    assert lines[3].split()[-2:] == ["in", "graphs"]
-    assert lines[4].split()[-2:] == ["100", "%"]
+    assert lines[-2:] == [
+        "Undecided by these tables (a network that you trust decides: --model):",
+        "  a or b changed, by the direction of the arc between them",
+    ]
+    facts = facts_of("compare", before, after, *OPTIONS)
+    assert (facts["undecided"], facts["changed"]) == ([lines[-1].strip()], [])
+    arcs = fn.Dag.from_edges(["a", "b"], [("a", "b")])
+    model = saved(fn.learn.parameters(arcs, fn.read_table(before)), tmp_path / "trusted.json")
+    assert facts_of("compare", before, after, *OPTIONS, "--model", model)["changed"] == ["b"]
+
+
+def test_other_shares_of_missing_cells_are_said(before: Path, tmp_path: Path) -> None:
+    lines = before.read_text().splitlines()
+    holes = [lines[0], *(line.partition(",")[2].join([",", ""]) if i % 4 else line for i, line in enumerate(lines[1:]))]
+    after = written(tmp_path / "holes.csv", "\n".join(holes))
+    name = lines[0].split(",")[0]
+    said = good("compare", before, after, *OPTIONS).out.splitlines()
+    assert said[2] == "Missing in another share of the rows:"
+    assert said[3].startswith(f"  {name}: 0 % -> 75 % (p = ")
+    assert facts_of("compare", before, after, *OPTIONS)["missing"][0]["variable"] == name
 
 
 def test_a_table_against_itself_has_not_changed(before: Path) -> None:
     ended = good("compare", before, before, *OPTIONS)
     rows = "500 rows before, 500 rows after, 8 variables"
-    assert ended.out == f"{rows}: no evidence of a change (p = 1.0000, 99 permutations; 0.0000 nats)\n"
+    assert ended.out == f"{rows}: no evidence of a change (p = 1.0000, 99 permutations)\n"
     facts = facts_of("compare", before, before, *OPTIONS)
     assert (facts["p_value"], facts["nats"], facts["changed"], facts["configurations"]) == (1.0, 0.0, [], [])
 

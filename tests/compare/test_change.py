@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
-from fishernet.compare.mechanisms import nats_by_configuration
+from fishernet.base.errors import FishernetError, FishernetWarning
 from tests.networks import random_network, with_holes
 
 ASIA = fn.datasets.load("asia")
@@ -47,7 +46,7 @@ def test_a_clear_change_and_what_inherits_it_with_the_graph_known() -> None:
     found = explain(*TABLES, BEFORE, **FAST)
     assert summary(found) == (("a",), {"b": ("a",), "c": ("a",)})
     change = found.by_variable["a"]
-    assert change.p_max_t == 0.01
+    assert change.p_corrected <= 0.01
     truth = fn.compare.kl(AFTER, BEFORE)
     assert change.low < truth < change.high
     assert found.graphs == ((BEFORE.dag, 1.0),)
@@ -55,35 +54,40 @@ def test_a_clear_change_and_what_inherits_it_with_the_graph_known() -> None:
     assert found.by_variable["d"].inherited_from == ()
 
 
-def test_the_nats_are_those_of_the_two_fitted_networks() -> None:
+def test_configurations_are_those_of_the_two_fitted_networks() -> None:
     found = explain(*TABLES, BEFORE, smoothing=0.5, **FAST)
     before, after = (fn.learn.parameters(BEFORE.dag, table, smoothing=0.5) for table in TABLES)
-    carried = [part.sum() for part in nats_by_configuration(after, before)]
-    assert sum(carried) == pytest.approx(fn.compare.kl(after, before), rel=1e-9)
-    for change, nats in zip(found.by_variable.values(), carried, strict=True):
-        assert change.nats == pytest.approx(max(nats - change.by_chance, 0), rel=1e-9)
-    assert found.nats == pytest.approx(sum(change.nats for change in found.by_variable.values()), rel=1e-12)
     first = found.by_configuration[0]
-    assert (first.variable, dict(first.configuration), first.state) == ("a", {}, "yes")
+    assert (first.variable, dict(first.configuration), first.state, first.rows) == ("a", {}, "yes", (3000, 2000))
     assert dict(first.before) == pytest.approx({state: before.query("a")[state] for state in ("yes", "no")})
+    assert first.low < 0.4 < first.high
     for cell in found.by_configuration:
         p, q = (net.query(cell.variable, given=cell.configuration) for net in (after, before))
+        assert dict(cell.after) == pytest.approx({state: p[state] for state in cell.after})
         nats = cell.probability * sum(p[s] * math.log(p[s] / q[s]) for s in cell.after)
         assert cell.nats == pytest.approx(nats, rel=1e-6, abs=1e-12)
+        change = cell.after[cell.state] - cell.before[cell.state]
+        assert cell.low < change < cell.high
+    assert found.nats == sum(c.nats for c in found.by_variable.values() if c.changed)
+
+
+def test_the_interval_of_a_change_of_shares_is_newcombes() -> None:
+    """56 of 70 and 48 of 80: 0.0524 to 0.3339 (Newcombe, 1998, table II, case a, method 10)."""
+    X, Y = ({"a": ["x"] * k + ["y"] * (n - k)} for k, n in ((48, 80), (56, 70)))
+    (cell,) = explain(X, Y, **FAST).by_configuration
+    ends = (cell.low, cell.high) if cell.state == "x" else (-cell.high, -cell.low)
+    assert ends == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
 def test_by_chance_is_what_equal_sources_show_on_average() -> None:
-    """(parameters / 2) (1 / n + 1 / m) nats a variable: what two fitted networks of one source carry, uncorrected."""
-    shown, expected = [], np.empty(0)
-    for seed in range(100):
+    """About (parameters / 2) (1 / n + 1 / m) nats a variable: what two fitted conditionals are apart, uncorrected."""
+    shown = []
+    for seed in range(40):
         X, Y = BEFORE.sample(800, seed=2 * seed), BEFORE.sample(500, seed=2 * seed + 1)
-        found = explain(X, Y, BEFORE, permutations=19, resamples=2)
-        fitted = (fn.learn.parameters(BEFORE.dag, table, smoothing=1.0) for table in (Y, X))
-        shown.append([part.sum() for part in nats_by_configuration(*fitted)])
-        expected = np.array([change.by_chance for change in found.by_variable.values()])
-    np.testing.assert_allclose(expected, np.array([1, 2, 2, 1]) / 2 * (1 / 800 + 1 / 500), rtol=1e-12)
-    error = np.std(shown, axis=0) / 10
-    assert (np.abs(np.mean(shown, axis=0) - expected) < 4 * error + 0.05 * expected).all()
+        found = explain(X, Y, BEFORE, permutations=19, resamples=50)
+        shown.append([change.by_chance for change in found.by_variable.values()])
+    expected = np.array([1, 2, 2, 1]) / 2 * (1 / 800 + 1 / 500)
+    np.testing.assert_allclose(np.mean(shown, axis=0), expected, rtol=0.1)
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -126,44 +130,60 @@ def test_the_same_call_has_the_same_answer() -> None:
 
 
 def test_graphs_that_differ_put_a_finding_in_doubt() -> None:
-    """Any of a, b and c may come first: whose conditional changed hangs on the directions of the arcs."""
-    found = explain(*TABLES, **FAST)
-    assert 1 < len(found.graphs) <= 10
+    """Of two variables one changed, or the other with the conditional of the first: the data do not say which."""
+    names = ["a", "b"]
+    variables = [fn.Variable(name, ["yes", "no"]) for name in names]
+
+    def pair(joint: Any) -> fn.BayesianNetwork:
+        first = np.array(joint).sum(axis=1)
+        return fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, {"a": first, "b": joint / first[:, None]})
+
+    X = pair([[0.4, 0.1], [0.1, 0.4]]).sample(2000, seed=1)
+    Y = pair([[0.25, 0.25], [0.25, 0.25]]).sample(2000, seed=2)  # the margins stay, the dependence is gone
+    found = explain(X, Y, **FAST)
+    assert len(found.graphs) == 2
     assert sum(weight for _, weight in found.graphs) == pytest.approx(1, rel=1e-12)
-    for name, arcs in found.in_doubt().items():
-        assert arcs
-        assert all(name in arc for arc in arcs) or not any(
-            name in arc for other in found.in_doubt().values() for arc in other
-        )
-        assert 0.05 < found.by_variable[name].support < 0.95
-    assert set(found.in_doubt()) & {"a", "b", "c"}
-    best = explain(*TABLES, graphs=1, **FAST)
+    assert found.changed() == ()
+    assert found.undecided() == ("a or b changed, by the direction of the arc between them",)
+    assert {name: set(arcs) for name, arcs in found.in_doubt().items()} == {
+        name: {("a", "b"), ("b", "a")} for name in names
+    }
+    best = explain(X, Y, graphs=1, **FAST)
     assert dict(best.in_doubt()) == {}
-    assert best.graphs == ((found.graphs[0][0], 1.0),)
-    assert found.nats == pytest.approx(sum(w * explain(*TABLES, dag, **FAST).nats for dag, w in found.graphs), rel=1e-9)
+    assert len(best.changed()) == 1
+    settled = explain(X, Y, fn.Dag.from_edges(names, [("a", "b")]), **FAST)
+    assert settled.changed() == ("b",)
+
+
+def test_fewest_changes_settle_a_direction() -> None:
+    """Only the first of a chain changed. In other directions two conditionals would have, which is less likely."""
+    found = explain(*TABLES, **FAST)
+    assert (found.changed(), dict(found.in_doubt())) == (("a",), {})
 
 
 def test_equal_tables_have_not_changed() -> None:
     X = ASIA.sample(500, seed=1)
     found = explain(X, X, **FAST)
     assert (found.nats, found.changed(), dict(found.inherited()), found.by_configuration) == (0, (), {}, ())
-    assert {change.p_max_t for change in found.by_variable.values()} == {1.0}
+    assert all(change.p_corrected > 0.5 for change in found.by_variable.values())
     assert repr(found) == "ChangeResult(0 nats; changed: nothing)"
 
 
 # --------------------------------------------------------------------------------------------------------- intervals
 
 
-def test_an_estimate_that_graphs_disagree_about_lies_in_its_interval() -> None:
+def test_an_estimate_lies_in_its_interval_and_that_agrees_with_the_test() -> None:
     cured = fn.infer.intervene(ASIA, {"bronc": "no"})
-    found = fn.compare.explain_change(ASIA.sample(3000, seed=1), cured.sample(3000, seed=2), permutations=19)
-    assert found.in_doubt()
-    assert all(c.low <= c.nats <= c.high for c in found.by_variable.values())
+    for seed in range(5):
+        found = explain(ASIA.sample(300, seed=seed), cured.sample(300, seed=seed + 50), ASIA, permutations=99)
+        for change in found.by_variable.values():
+            assert change.low <= change.nats <= change.high
+            assert change.low > 0 or not change.changed
 
 
 @pytest.mark.parametrize("kind", ["states", "numbers"])
-def test_bootstrap_intervals_cover_the_truth(kind: str) -> None:
-    """Of 95 % intervals, at least 85 % hold a divergence that is there (they are percentiles, and few rows)."""
+def test_intervals_cover_the_truth(kind: str) -> None:
+    """Of 95 % intervals so many hold a divergence that is there, but for what chance takes off so few trials."""
     held = 0
     trials = 100 if kind == "states" else 60
     X: Any
@@ -201,10 +221,11 @@ def test_weights_are_repeated_rows() -> None:
 
 def test_rows_with_holes_are_taken() -> None:
     X, Y = with_holes(BEFORE, 1500, 1, 0.15), with_holes(OTHER, 1500, 2, 0.15)
-    for net in (BEFORE, None):
-        found = explain(X, Y, net, **FAST)
-        assert found.changed() == ("c",)
-        assert all(math.isfinite(c.nats) and c.low <= c.high for c in found.by_variable.values())
+    assert explain(X, Y, BEFORE, **FAST).changed() == ("c",)
+    found = explain(X, Y, **FAST)
+    assert set(found.in_doubt()) == {"b", "c"}  # b depends on c the other way round, and changed as much
+    assert found.undecided() == ("b or c may have changed, by the arcs a - b, b - c",)
+    assert all(math.isfinite(c.nats) and c.low <= c.high for c in found.by_variable.values())
 
 
 def test_numbers_are_explained_by_regressions_and_with_labels_in_bins() -> None:
@@ -233,9 +254,7 @@ def test_states_that_only_one_table_has() -> None:
     (cell,) = found.by_configuration
     assert set(cell.before) == set(cell.after) == {"x", "y", "z"}
     assert dict(cell.before) == pytest.approx({"x": 101 / 203, "y": 101 / 203, "z": 1 / 203})
-    assert found.nats == pytest.approx(
-        101 / 203 * math.log(101) - 1 / 203 * math.log(101) - 2 / 2 * (1 / 200 + 1 / 200)
-    )
+    assert found.nats > 0.5
 
 
 @pytest.mark.filterwarnings("ignore::fishernet.base.errors.FishernetWarning")
@@ -249,8 +268,25 @@ def test_a_variable_of_one_state_and_a_column_that_is_missing_in_one_table() -> 
     X, Y = net.sample(50, seed=1), net.sample(50, seed=2)
     assert explain(X, Y, net, **FAST).by_variable["v1"].nats == 0
     holes = fn.Table(net.variables, [np.full(50, 2, np.uint8), *Y.codes[1:]])
-    with pytest.raises(SchemaError, match="column 'v0' has no known cell, so nothing can be learned of it; exclude it"):
-        explain(X, holes, net, **FAST)
+    found = explain(X, holes, net, **FAST)
+    assert [(m.variable, m.before, m.after) for m in found.missing] == [("v0", 0, 1)]
+    assert (found.by_variable["v0"].covered, found.by_variable["v0"].high) == (0, math.inf)
+    assert "missing in other shares: v0" in repr(found)
+
+
+def test_other_shares_of_missing_cells_are_a_finding_of_their_own() -> None:
+    X, Y = BEFORE.sample(500, seed=1), with_holes(BEFORE, 500, 2, 0.1)
+    found = explain(X, Y, BEFORE, **FAST)
+    assert {m.variable for m in found.missing} == set("abcd")
+    assert all(m.before == 0 and 0.02 < m.after < 0.2 and m.p_corrected < 0.05 for m in found.missing)
+    assert found.changed() == ()
+    assert explain(X, X, BEFORE, **FAST).missing == ()
+
+
+def test_columns_that_one_table_lacks_are_said_and_the_others_answered() -> None:
+    with pytest.warns(FishernetWarning, match="'d' is only in the first table"):
+        found = explain(TABLES[0], TABLES[1].select(["a", "b", "c"]), **FAST)
+    assert (found.changed(), list(found.by_variable)) == (("a",), ["a", "b", "c"])
 
 
 # ----------------------------------------------------------------------------------------------------- bad input

@@ -2,66 +2,106 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2_contingency, hypergeom
+from scipy.stats import binom, hypergeom
 
 import fishernet as fn
-from fishernet.compare.conditional_tests import conditional_draws, step_down_max_t
+from fishernet.compare.conditional_tests import conditional_p_value
+from fishernet.compare.corrections import holm_sidak
 
 ASIA = fn.datasets.load("asia")
 
 
-def test_the_statistic_is_g_summed_over_configurations() -> None:
-    random = np.random.default_rng(1)
-    before, after = random.integers(1, 30, (2, 4, 3)).astype(float)
-    expected = sum(
-        chi2_contingency(pair, correction=False, lambda_="log-likelihood").statistic
-        for pair in np.stack([before, after], axis=1)
-    )
-    assert conditional_draws(before, after, 1, random)[0] == pytest.approx(expected, rel=1e-9)
+def p_value(before: Any, after: Any, draws: int = 999, seed: int = 0, more: int = 0) -> float:
+    one, other = (np.array(counts, dtype=np.float64) for counts in (before, after))
+    return conditional_p_value(one, other, np.random.default_rng(seed), draws, more)
 
 
-def test_configurations_that_tell_nothing_add_nothing() -> None:
+def test_configurations_that_tell_nothing_count_for_nothing() -> None:
     """One table lacks the first, the second has one state alone, and the third has no row."""
-    before = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 0.0]])
-    after = np.array([[0.0, 0.0], [7.0, 0.0], [0.0, 0.0]])
-    assert conditional_draws(before, after, 20, np.random.default_rng(1)).tolist() == [0.0] * 21
+    before, after = [[3, 4], [5, 0], [0, 0]], [[0, 0], [7, 0], [0, 0]]
+    assert math.isnan(p_value(before, after))
+    telling = [[9, 1], [2, 8]], [[1, 9], [6, 4]]
+    assert p_value([*before, *telling[0]], [*after, *telling[1]]) == p_value(*telling)
+
+
+def test_states_that_never_occur_count_for_nothing() -> None:
+    narrow = p_value([[9, 1], [2, 8]], [[1, 9], [6, 4]])
+    assert p_value([[9, 0, 1], [2, 0, 8]], [[1, 0, 9], [6, 0, 4]]) == narrow
 
 
 def test_draws_have_the_hypergeometric_distribution() -> None:
-    """Of 5 + 7 rows with 6 in the first state, each G statistic comes as often as the counts that have it."""
-    before, after = np.array([[4.0, 1.0]]), np.array([[2.0, 5.0]])
-    drawn = conditional_draws(before, after, 40_000, np.random.default_rng(2))
+    """Of 5 + 7 rows with 6 in the first state, each deviation comes as often as the counts that have it."""
     counts = np.arange(6)
-    statistics = [
-        conditional_draws(np.array([[k, 5.0 - k]]), np.array([[6.0 - k, 1.0 + k]]), 0, np.random.default_rng(0))[0]
-        for k in counts
-    ]
-    chances = hypergeom.pmf(counts, 12, 6, 5)
-    exact = chances[np.array(statistics) >= drawn[0] - 1e-9].sum()
-    assert (drawn >= drawn[0] - 1e-9).mean() == pytest.approx(exact, abs=0.012)
+    chances, deviations = hypergeom.pmf(counts, 12, 6, 5), np.abs(counts - 2.5)
+    for k in counts:
+        exact = chances[deviations >= deviations[k] - 1e-9].sum()
+        found = p_value([[k, 5 - k]], [[6 - k, 1 + k]], 40_000)
+        assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000) + 1e-4)
 
 
-def test_a_single_column_keeps_its_own_p_value_and_constant_ones_have_none() -> None:
-    statistics = np.random.default_rng(3).chisquare(3, (100, 1))
-    alone = (statistics >= statistics[0]).mean()
-    assert step_down_max_t(statistics)[0] == pytest.approx(alone)
-    with_constant = np.hstack([np.zeros((100, 1)), statistics, np.full((100, 1), 7.0)])
-    assert step_down_max_t(with_constant) == pytest.approx([1.0, alone, 1.0])
+@pytest.mark.parametrize("shape", [(1, 2), (3, 2), (2, 4), (12, 3)])
+def test_the_joined_test_is_exact_whatever_the_sizes_are(shape: tuple[int, int]) -> None:
+    """Conditionals are the same, and sizes of configurations are not: p <= t with a probability of t at most."""
+    random = np.random.default_rng(shape)
+    n, states = shape
+    found = []
+    for seed in range(400):
+        theta = random.dirichlet([0.5] * states, n)
+        tables = [
+            np.stack([random.multinomial(size, p) for size, p in zip(random.integers(0, most, n), theta, strict=True)])
+            for most in (40, 9)
+        ]
+        p = p_value(tables[0], tables[1], 99, seed, 499)
+        found.append(1.0 if math.isnan(p) else p)
+    for level in (0.02, 0.05, 0.2):
+        assert np.mean(np.array(found) <= level) <= binom.ppf(0.9999, 400, level) / 400
 
 
-def test_a_change_that_was_found_does_not_burden_the_others() -> None:
-    """The largest is compared with all columns, the next one with those that are left."""
-    random = np.random.default_rng(4)
-    statistics = random.chisquare(2, (1000, 4))
-    statistics[0] = [200.0, 9.0, 1.0, 1.0]
-    three = step_down_max_t(statistics[:, 1:])
-    four = step_down_max_t(statistics)
-    assert four[0] == 0.001
-    assert four[1:] == pytest.approx(three)
+def test_a_statistic_that_sees_nothing_does_not_hide_what_the_others_see() -> None:
+    """The shifts of both configurations cancel each other exactly."""
+    assert p_value([[400, 100], [100, 400]], [[250, 250], [250, 250]]) == 0.001
+
+
+CHANGES: dict[str, Any] = {  # which statistic sees what
+    "every cell": lambda theta, _: theta[:, ::-1],
+    "a shift of all": lambda theta, _: _tilted(theta, 0.5),
+    "one way here, the other there": lambda theta, _: np.where(
+        np.arange(len(theta))[:, None] % 2, _tilted(theta, 0.6), _tilted(theta, -0.6)
+    ),
+    "one configuration": lambda theta, j: np.where(np.arange(len(theta))[:, None] == j, theta[:, ::-1], theta),
+}
+
+
+def _tilted(theta: Any, by: float) -> Any:
+    odds = theta * np.exp([by, 0.0])
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_of_different_kinds_are_found(change: str) -> None:
+    random = np.random.default_rng(7)
+    found = 0
+    for seed in range(60):
+        first = random.uniform(0.1, 0.35, 20)
+        theta = np.stack([first, 1 - first], axis=1)
+        later = CHANGES[change](theta, 4)
+        before, after = (np.stack([random.multinomial(60, p) for p in of]) for of in (theta, later))
+        found += p_value(before, after, 199, seed, 999) <= 0.05
+    assert found >= 45
+
+
+def test_p_values_of_independent_tests_are_corrected_step_by_step() -> None:
+    found = holm_sidak(np.array([0.01, math.nan, 0.5, 0.02]))
+    expected = [1 - 0.99**3, math.nan, 0.5, 1 - 0.98**2]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert holm_sidak(np.array([0.3, 0.001])).tolist() == pytest.approx([0.3, 1 - 0.999**2])
+    assert holm_sidak(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
+    assert len(holm_sidak(np.array([]))) == 0
 
 
 def asia_of(smokers: float) -> fn.BayesianNetwork:

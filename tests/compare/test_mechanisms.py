@@ -162,7 +162,7 @@ def test_networks_inherit_what_their_marginals_show() -> None:
     assert found.changed() == ("smoke",)
     assert set(found.inherited()) == {"lung", "bronc", "either", "xray", "dysp"}
     assert set(found.inherited().values()) == {("smoke",)}
-    assert math.isnan(found.by_variable["smoke"].p_max_t)
+    assert math.isnan(found.by_variable["smoke"].p_corrected)
     assert found.n_rows is None
 
 

@@ -39,7 +39,7 @@ def test_bars_are_the_nats_from_the_largest_down_and_filled_by_what_was_found() 
         change = FOUND.by_variable[name]
         assert (colour == LIGHT.more.lower()) == change.changed
         assert (hatch is not None) == bool(change.inherited_from)
-    assert [text.get_text() for text in ax.texts] == [f"p {FOUND.by_variable[name].p_max_t:.2g}" for name in names]
+    assert [text.get_text() for text in ax.texts] == [f"p {FOUND.by_variable[name].p_corrected:.2g}" for name in names]
 
 
 def test_the_most_and_a_figure_of_its_own_from_which_nothing_is_cut_off() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +73,10 @@ def compare(
     """Say whether the rows of BEFORE and AFTER come from one source, which variables changed, and from what to what.
 
     A network is learned from both tables together. Is there a change: a permutation test of the squared maximum mean
-    discrepancy under its Fisher kernel. Where: what each variable adds to it, given its parents, with p-values
-    corrected for all variables, and the nats by which its conditional changed (KL of AFTER from BEFORE), averaged over
-    graphs of nearly equal score. What: the configurations that changed most. Inherited: variables whose own
-    distribution changed only because of others upstream.
+    discrepancy under its Fisher kernel. Where: the variables whose conditional changed, given their parents, with
+    p-values corrected for all variables, and by how many nats (KL of AFTER from BEFORE), over the graphs in which few
+    conditionals changed. What: the configurations that changed most. Inherited: variables whose own distribution
+    changed only because of others upstream. Undecided: what hangs on arcs whose direction the tables leave open.
 
     \b
     Examples
@@ -143,6 +143,8 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "changed": list(change.changed()),
         "inherited": {name: list(of) for name, of in change.inherited().items()},
         "in_doubt": {name: [list(arc) for arc in arcs] for name, arcs in change.in_doubt().items()},
+        "undecided": list(change.undecided()),
+        "missing": [asdict(missing) for missing in change.missing],
         "graphs": len(change.graphs),
         "seed": test.seed,
         "variables": rows,
@@ -154,6 +156,9 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
                 "probability": c.probability,
                 "before": {str(state): p for state, p in c.before.items()},
                 "after": {str(state): p for state, p in c.after.items()},
+                "state": str(c.state),
+                "low": c.low,
+                "high": c.high,
             }
             for c in change.by_configuration[:top]
         ],
@@ -163,9 +168,16 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
 def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     n, m = test.n_rows
     verdict = "a change" if test.p_value <= change.level else "no evidence of a change"
-    by = f"p = {number(test.p_value)}, {several(test.permutations, 'permutation')}; {number(change.nats)} nats"
+    nats = f"; {number(change.nats)} nats" if change.nats else ""
+    by = f"p = {number(test.p_value)}, {several(test.permutations, 'permutation')}{nats}"
     size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
     lines = [f"{size}: {verdict} ({by})"]
+    if change.missing:
+        lines += ["", "Missing in another share of the rows:"]
+        lines += [
+            f"  {shown(m.variable)}: {100 * m.before:.3g} % -> {100 * m.after:.3g} % (p = {number(m.p_corrected)})"
+            for m in change.missing
+        ]
     if change.changed():
         lines += ["", "Changed, given their parents:", *_variables(test, change)]
         shown_rows = [c for c in change.by_configuration if c.variable in change.changed()][:top]
@@ -174,12 +186,9 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     if change.inherited():
         lines += ["", "Changed only because of others:"]
         lines += [f"  {shown(name)}, from {', '.join(map(shown, of))}" for name, of in change.inherited().items()]
-    if change.in_doubt():
-        lines += ["", f"Not the same in all of {several(len(change.graphs), 'graph')} of nearly equal score:"]
-        lines += [
-            f"  {shown(name)}: by {', '.join(f'{shown(a)} -> {shown(b)}' for a, b in arcs[:4])}"
-            for name, arcs in change.in_doubt().items()
-        ]
+    if change.undecided():
+        lines += ["", "Undecided by these tables (a network that you trust decides: --model):"]
+        lines += [f"  {shown(sentence)}" for sentence in change.undecided()]
     return lines
 
 
@@ -193,7 +202,7 @@ def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
         share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
         support = [f"{100 * of.support:.0f} %"] if several_graphs else []
         interval = f"{number(of.low)} to {number(of.high)}"
-        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t), *support))
+        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_corrected), *support))
     return aligned(lines)
 
 
@@ -204,6 +213,6 @@ def _configurations(changes: Any) -> list[str]:
         state = c.state
         lines.append(
             f"  {shown(c.variable)} = {shown(state)}{given}: {c.before[state]:.3g} -> {c.after[state]:.3g}"
-            f" ({number(c.nats)} nats)"
+            f" (by {c.low:+.3g} to {c.high:+.3g}; {number(c.nats)} nats)"
         )
     return lines

@@ -1,6 +1,7 @@
 """How distributions and tables differ: tests of tables and models, divergences, the maximum mean discrepancy."""
 
-from fishernet.compare.change import ChangeResult, ConfigurationChange, VariableChange, explain_change
+from fishernet.compare.change import ChangeResult, VariableChange, explain_change
+from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import (
@@ -10,6 +11,7 @@ from fishernet.compare.manifolds import (
     project_on_manifold,
     stationary_divergence,
 )
+from fishernet.compare.missing_shares import MissingChange
 from fishernet.compare.shares import Share
 from fishernet.compare.two_sample import TwoSampleResult, two_sample_test
 from fishernet.kernels.sets import mmd
@@ -17,6 +19,7 @@ from fishernet.kernels.sets import mmd
 __all__ = [
     "ChangeResult",
     "ConfigurationChange",
+    "MissingChange",
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",

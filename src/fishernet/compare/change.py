@@ -11,8 +11,8 @@ the answer is an average over graphs of nearly equal score, and says which findi
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -25,39 +25,36 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a, cut, listed
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, fixed_seed, generator, stream_key
+from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
-from fishernet.compare.conditional_tests import conditional_draws, step_down_max_t
-from fishernet.compare.corrections import MOST_SPLITS, holm, max_t
-from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
-from fishernet.compare.near_graphs import near_graphs
+from fishernet.compare.conditional_nats import Nats
+from fishernet.compare.configurations import ConfigurationChange, of_networks
+from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
+from fishernet.compare.families import Families, Family
+from fishernet.compare.mechanisms import marginals, nats_by_configuration
+from fishernet.compare.missing_shares import MissingChange, missing_changes
+from fishernet.compare.number_families import NumberFamilies
+from fishernet.compare.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.shares import first_names
-from fishernet.compare.two_sample import check_permutations, joined, split_distances
-from fishernet.data import State, Statistic, Table
+from fishernet.compare.state_families import StateFamilies
+from fishernet.compare.two_sample import check_permutations, joined
+from fishernet.data import Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
-from fishernet.infer.factors import is_model, parent_marginals
-from fishernet.kernels import FisherKernel
-from fishernet.kernels.features import Features
-from fishernet.kernels.kernel import FeatureMade
-from fishernet.kernels.parts import FeatureParts
-from fishernet.kernels.rows import Rows
-from fishernet.learn import parameters, structure
-from fishernet.learn.missing.incomplete import AvailableCases
+from fishernet.infer.factors import is_model
+from fishernet.learn import structure
 from fishernet.learn.structures import usual_score
-from fishernet.models import BayesianNetwork
 from fishernet.models.conditionals.base import shown_states
-from fishernet.scores.named import named_score
 
 Array = npt.NDArray[np.float64]
 
-SUPPORTED = 0.5  # of the graphs' weight, above which a variable counts as changed: a tie of direction is in doubt
+MOST_ARCS = 4  # that a sentence lists
 DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
-LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
+OF_NATS = tuple(field.name for field in fields(Nats))
 SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
-SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
+SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, is in doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,50 +64,24 @@ class VariableChange:
     variable: str
     """Its name."""
     nats: float
-    """What its conditional carries of KL(after || before) beyond chance, averaged over the graphs; at least 0."""
+    """What its conditional carries of KL(after || before), averaged over the graphs; chance does not enlarge it."""
     low: float
-    """The 95 % interval of it, over reweighted or resampled rows and the graphs; NaN for networks."""
+    """The 95 % interval of it, over the graphs that make up 95 % of the weight; NaN for networks."""
     high: float
     by_chance: float
-    """What would be expected if nothing had changed: about (parameters / 2) (1 / rows before + 1 / rows after)."""
-    p_max_t: float
+    """What two fitted conditionals would be apart on average if nothing had changed."""
+    covered: float
+    """The share of the later rows that the nats tell of: whose parents' configuration occurs in both tables."""
+    p_corrected: float
     """Of the test of its conditional given its parents, corrected for all variables, averaged over the graphs."""
     support: float
     """The weight of the graphs in which the corrected p-value is at most the level."""
     changed: bool
-    """Whether its conditional changed: the support is above one half."""
+    """Whether its conditional changed: the support is at least 0.95. It is in doubt from there down to 0.05."""
     marginal_p: float
     """Of a test of its marginal distribution alone, corrected for all variables (Holm)."""
     inherited_from: tuple[str, ...]
     """Where its marginal changed and its conditional did not: the variables upstream whose conditionals did."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ConfigurationChange:
-    """How the distribution of a variable changed in one configuration of its parents."""
-
-    variable: str
-    """Its name."""
-    configuration: Mapping[str, State]
-    """The states of its parents."""
-    nats: float
-    """What it carries of KL(after || before)."""
-    probability: float
-    """Of the configuration, after."""
-    before: Mapping[State, float]
-    """The probability of each state."""
-    after: Mapping[State, float]
-
-    def __repr__(self) -> str:
-        given = f" given {cut(shown_states(dict(self.configuration)), 200)}" if self.configuration else ""
-        state, name = self.state, cut(self.variable, 80)
-        change = f"{self.before[state]:.3g} -> {self.after[state]:.3g}, {self.nats:.4g} nats"
-        return f"ConfigurationChange({name} = {cut(str(state), 80)}{given}: {change})"
-
-    @property
-    def state(self) -> State:
-        """The state whose probability changed most, the first of those that changed alike."""
-        return max(self.after, key=lambda state: round(abs(self.after[state] - self.before[state]), 12))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -128,11 +99,13 @@ class ChangeResult(Framed):
     """
 
     nats: float
-    """KL(after || before), corrected for chance and averaged over the graphs: the sum of the variables' nats."""
+    """What the conditionals that changed, or may have, carry of KL(after || before): the sum of their nats."""
     by_variable: Mapping[str, VariableChange]
     """How each variable changed."""
     by_configuration: tuple[ConfigurationChange, ...]
     """What each configuration of the parents carries in the best graph, the largest first; of tables of states."""
+    missing: tuple[MissingChange, ...]
+    """The columns whose share of missing cells changed, those that changed most first; whatever their values are."""
     graphs: tuple[tuple[Dag, float], ...]
     """The graphs, the best first, and their weights."""
     level: float
@@ -145,7 +118,10 @@ class ChangeResult(Framed):
     def __repr__(self) -> str:
         doubted = self.in_doubt()
         doubts = f"; in doubt: {first_names(doubted)}" if doubted else ""
-        return f"ChangeResult({self.nats:.4g} nats; changed: {first_names(self.changed()) or 'nothing'}{doubts})"
+        lacking = [change.variable for change in self.missing]
+        holes = f"; missing in other shares: {first_names(lacking)}" if lacking else ""
+        changed = first_names(self.changed()) or "nothing"
+        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{doubts}{holes})"
 
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""
@@ -167,10 +143,36 @@ class ChangeResult(Framed):
             if 1 - SURE < c.support < SURE
         }
 
+    def undecided(self) -> tuple[str, ...]:
+        """Return what the data leave open, a sentence for each group of variables that arcs between them decide on."""
+        doubted, found = dict(self.in_doubt()), []
+        while doubted:
+            group, waiting, arcs = set[str](), [min(doubted)], set[tuple[str, str]]()
+            while waiting:
+                name = waiting.pop()
+                if name in doubted and name not in group:
+                    group.add(name)
+                    arcs.update(doubted[name])
+                    waiting += [end for arc in doubted[name] for end in arc if name in arc]
+            found.append(_open_question(sorted(group), arcs))
+            doubted = {name: of for name, of in doubted.items() if name not in group}
+        return tuple(found)
+
     def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
         """Return one row a variable, or one a configuration and state."""
         if word(by, "by", ("variable", "configuration"), error=FishernetError) == "variable":
-            names = ("variable", "nats", "low", "high", "by_chance", "p_max_t", "support", "changed", "marginal_p")
+            names = (
+                "variable",
+                "nats",
+                "low",
+                "high",
+                "by_chance",
+                "covered",
+                "p_corrected",
+                "support",
+                "changed",
+                "marginal_p",
+            )
             rows = list(self.by_variable.values())
             columns = {name: [getattr(row, name) for row in rows] for name in names}
             return pa.table({**columns, "inherited_from": [", ".join(row.inherited_from) for row in rows]})
@@ -193,7 +195,7 @@ def explain_change(
     after: Any,
     net: Graph | HasGraph | None = None,
     *,
-    graphs: int = 10,
+    graphs: int = 60,
     permutations: int = 999,
     resamples: int = 200,
     level: float = 0.05,
@@ -283,19 +285,12 @@ def explain_change(
     order = first.names
     names = sorted(order)
     tables = _in_order(first.select(names)), _in_order(second.select(names))
-    near = _graphs_of(tables, net, graphs)
-    dags = [dag for dag, _ in near]
     numbers = any(variable.is_continuous for variable in tables[0].variables)
-    families = None if numbers else _Families(tables, dags)
-    if families is None:
-        p_values = [_test_of_numbers(tables, dag, permutations, number) for dag in dags]
-    else:
-        p_values = _tests_of_states(families, dags, permutations, number)
-    told = _told(near, Reporter(progress, "graphs"))
-    found = [_Explained.of(tables, dag, smoothing, p) for dag, p in zip(told, p_values, strict=True)]
-    weights = np.array([weight for _, weight in near])
-    intervals = _intervals(tables, found, weights, families, smoothing, resamples, number)
-    return _averaged(tables, near, found, weights, intervals, level, order, number)
+    families = (NumberFamilies if numbers else StateFamilies)(tables, permutations, resamples, level, number)
+    near = _graphs_of(tables, net, families, graphs, level)
+    found = _Told.of(families, near, level, progress)
+    result = _result(tables, families, near, found, smoothing, level, number)
+    return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in order}))
 
 
 def _in_order(table: Table) -> Table:
@@ -327,10 +322,11 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         found = name in changed
         upstream = () if found or is_same else _upstream(after.dag, name, changed)
         by_variable[name] = VariableChange(
-            name, n, math.nan, math.nan, 0.0, math.nan, float(found), found, math.nan, upstream
+            name, n, math.nan, math.nan, 0.0, 1.0, math.nan, float(found), found, math.nan, upstream
         )
-    changes = _configurations(before, after, parts)
-    return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, ((after.dag, 1.0),), level, None, seed)
+    numbers = any(variable.is_continuous for variable in after.variables)
+    changes = () if numbers else of_networks(before, after)
+    return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, (), ((after.dag, 1.0),), level, None, seed)
 
 
 def _arcs_of(graph: Graph) -> list[tuple[str, str]]:
@@ -344,8 +340,13 @@ def _arcs_of(graph: Graph) -> list[tuple[str, str]]:
     return [(graph.names[u], graph.names[v]) for u, v in links.arcs]
 
 
-def _graphs_of(tables: tuple[Table, Table], net: Graph | HasGraph | None, most: int) -> tuple[tuple[Dag, float], ...]:
-    """Return the graph that was given, or graphs of nearly equal score; on the tables' columns in their order."""
+Weighted = tuple[tuple[Dag, float], ...]
+
+
+def _graphs_of(
+    tables: tuple[Table, Table], net: Graph | HasGraph | None, families: Families, most: int, level: float
+) -> Weighted:
+    """Return the graph that was given, or those in which few conditionals changed; on the tables' columns."""
     names = tables[0].names
     if net is not None:
         graph = graph_of(net, "net")
@@ -354,146 +355,72 @@ def _graphs_of(tables: tuple[Table, Table], net: Graph | HasGraph | None, most: 
             raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
         return ((Dag.from_edges(names, _arcs_of(graph)), 1.0),)
     rows = stacked(tables)
-    score = usual_score(rows)
-    best = structure(rows, score=score, seed=0).dag
-    source = AvailableCases(rows) if rows.has_missing else rows
-    return near_graphs(source, best, named_score(score), most)
+    best = structure(rows, score=usual_score(rows), seed=0).dag
+    found = graphs_of_sparse_change(families, tuple(tuple(sorted(p)) for p in best.parents), most, level)
+    return tuple((Dag(names, parents), weight) for parents, weight in found)
 
 
-def _told(near: Sequence[tuple[Dag, float]], reporter: Reporter) -> Iterator[Dag]:
-    for done, (dag, _) in enumerate(near):
-        reporter.step(done, len(near))
-        yield dag
-    reporter.finish(len(near))
+def _families_of_dag(dag: Dag) -> list[Family]:
+    return families_of(tuple(tuple(sorted(parents)) for parents in dag.parents))
 
 
 @dataclass(frozen=True, eq=False)
-class _Explained:
-    """What one graph says."""
+class _Told:
+    """What the graphs say of each variable, by their weights."""
 
-    before: BayesianNetwork
-    after: BayesianNetwork
-    parts: list[Array]  # nats by variable and configuration
-    p_max_t: Array  # by variable
+    support: Array
+    p_corrected: Array
+    nats: Array  # (variables, 5): as the fields of `Nats`
 
     @classmethod
-    def of(cls, tables: tuple[Table, Table], dag: Dag, smoothing: float, p_max_t: Array) -> _Explained:
-        before, after = (_fitted(dag, table, smoothing) for table in tables)
-        return cls(before, after, nats_by_configuration(after, before), p_max_t)
-
-    def families(self) -> list[tuple[int, ...]]:
-        """Return each variable's parents with itself as the last, in the order of its conditional."""
-        return [(*c.parents, c.child) for c in self.after.conditionals]
-
-    def nats(self) -> Array:
-        return np.array([float(part.sum()) for part in self.parts])
-
-
-def _tests_of_states(families: _Families, dags: Sequence[Dag], permutations: int, seed: int) -> list[Array]:
-    """Return the corrected p-values of the conditionals in each graph, each tested within its parents' states."""
-    random = generator(seed)
-    of_graphs = [[(*sorted(parents), v) for v, parents in enumerate(dag.parents)] for dag in dags]
-    drawn = {
-        family: conditional_draws(*families.cells(family), permutations, random)
-        for family in sorted({family for of_graph in of_graphs for family in of_graph})
-    }
-    return [step_down_max_t(np.stack([drawn[family] for family in of_graph], axis=1)) for of_graph in of_graphs]
+    def of(cls, families: Families, near: Weighted, level: float, progress: Progress | None) -> _Told:
+        of_graphs, weights = [_families_of_dag(dag) for dag, _ in near], np.array([weight for _, weight in near])
+        families.prepare({family for of in of_graphs for family in of})
+        reporter = Reporter(progress, "graphs")
+        p_values, nats = [], []
+        for done, of in enumerate(of_graphs):
+            reporter.step(done, len(of_graphs))
+            p_values.append(np.nan_to_num(holm_sidak(np.array([families.p_value(f) for f in of])), nan=1.0))
+            nats.append([astuple(families.nats(f)) for f in of])
+        reporter.finish(len(of_graphs))
+        corrected, said = np.array(p_values).reshape(len(near), -1), np.array(nats).reshape(len(near), -1, 5)
+        support, p_corrected = (np.round(weights @ values, DIGITS) for values in (corrected <= level, corrected))
+        heavy = np.cumsum(weights) - weights < SURE  # the heaviest graphs, the first of which comes first
+        together = np.tensordot(weights, np.where(np.isfinite(said), said, 0.0), axes=1)
+        together[:, 1], together[:, 2] = said[heavy, :, 1].min(axis=0), said[heavy, :, 2].max(axis=0)
+        return cls(support, p_corrected, together)
 
 
-def _test_of_numbers(tables: tuple[Table, Table], dag: Dag, permutations: int, seed: int) -> Array:
-    """Return the corrected p-values of linear-Gaussian conditionals: rows change places between the tables."""
-    rows = stacked(tables)
-    kernel = _CompleteFamilies(_fitted(dag, rows, 0.0))
-    first, second = (kernel.row_sums(kernel.rows(table)) for table in tables)
-    distances = split_distances(first, second, permutations, stream_key(seed), Reporter(None, ""))
-    assert distances.by_variable is not None
-    return max_t(distances.by_variable)
-
-
-class _CompleteFamilies(FeatureMade):
-    """The Fisher kernel of a network of numbers, in which a row tells of the conditionals alone whose family it knows.
-
-    What is expected of a missing cell comes through other conditionals: where one of these changed, all would seem to.
-    """
-
-    def __init__(self, net: BayesianNetwork) -> None:
-        self._kernel = FisherKernel(net, seed=0)
-        self._families = [[*c.parents, c.child] for c in net.conditionals]
-
-    @property
-    def feature_parts(self) -> FeatureParts | None:
-        return self._kernel.feature_parts
-
-    def rows(self, X: Table) -> Rows:
-        return self._kernel.rows(X)
-
-    def features(self, X: Table) -> Features:
-        known = ~np.isnan(X.numbers)
-        tells = np.stack([known[family].all(axis=0) for family in self._families], axis=1)
-        parts = self._kernel.feature_parts
-        assert parts is not None
-        return np.asarray(self._kernel.features(X) * tells[:, parts.variable_of])
-
-
-class _Families:
-    """The counts of families in both tables, over the rows that are complete in a family; each is counted once."""
-
-    def __init__(self, tables: tuple[Table, Table], dags: Sequence[Dag]) -> None:
-        sets = sorted({tuple(sorted((*parents, v))) for dag in dags for v, parents in enumerate(dag.parents)})
-        counted = [AvailableCases(table).statistics(sets) for table in tables]
-        self._statistics = dict(zip(sets, zip(*counted, strict=True), strict=True))
-
-    def cells(self, family: tuple[int, ...]) -> tuple[Array, Array]:
-        """Return the counts before and after, (configurations, states): the child is the family's last member."""
-        before, after = self._statistics[tuple(sorted(family))]
-        return _cells(before, family), _cells(after, family)
-
-
-def _fitted(dag: Dag, table: Table, smoothing: float) -> BayesianNetwork:
-    if table.variables and all(variable.is_continuous for variable in table.variables):
-        return parameters(dag, table)
-    em: dict[str, Any] = {"seed": 0} if table.has_missing else {}
-    return parameters(dag, table, smoothing=smoothing, **em)
-
-
-def _averaged(
+def _result(
     tables: tuple[Table, Table],
-    near: tuple[tuple[Dag, float], ...],
-    found: list[_Explained],
-    weights: Array,
-    intervals: Array,
+    families: Families,
+    near: Weighted,
+    found: _Told,
+    smoothing: float,
     level: float,
-    order: Sequence[str],
     seed: int,
 ) -> ChangeResult:
-    """Return the mean of what graphs say, by their weights."""
     names = tables[0].names
-    nats = weights @ np.maximum([_corrected(one, tables) for one in found], 0.0)
-    of_graphs = np.array([one.p_max_t for one in found])
-    p_values, support = (np.round(weights @ values, DIGITS) for values in (of_graphs, of_graphs <= level))
-    marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
-    chance = weights @ np.array([_by_chance(one.after, tables) for one in found])
-    changed = {name for name, s in zip(names, support, strict=True) if s > SUPPORTED}
+    marginal = holm(np.array([families.marginal_p_value(v) for v in range(len(names))]))
+    changed = {name for name, support in zip(names, found.support, strict=True) if support >= SURE}
     best = near[0][0]
     by_variable = {}
     for v, name in enumerate(names):
-        inherits = name not in changed and marginal[v] <= level
+        inherits = found.support[v] <= 1 - SURE and marginal[v] <= level
         by_variable[name] = VariableChange(
             name,
-            float(nats[v]),
-            float(intervals[v, 0]),
-            float(intervals[v, 1]),
-            float(chance[v]),
-            float(p_values[v]),
-            float(support[v]),
-            name in changed,
-            float(marginal[v]),
-            _upstream(best, name, changed) if inherits else (),
+            **dict(zip(OF_NATS, found.nats[v].tolist(), strict=True)),
+            p_corrected=float(found.p_corrected[v]),
+            support=float(found.support[v]),
+            changed=name in changed,
+            marginal_p=float(marginal[v]),
+            inherited_from=_upstream(best, name, changed) if inherits else (),
         )
     return ChangeResult(
-        float(nats.sum()),
-        MappingProxyType({name: by_variable[name] for name in order}),
-        _configurations(found[0].before, found[0].after, found[0].parts),
+        float(found.nats[found.support > 1 - SURE, 0].sum()),
+        MappingProxyType(by_variable),
+        families.configurations(_families_of_dag(best), smoothing),
+        missing_changes(*tables, level),
         near,
         level,
         (tables[0].n_rows, tables[1].n_rows),
@@ -505,50 +432,14 @@ def _upstream(dag: Dag, name: str, changed: Collection[str]) -> tuple[str, ...]:
     return tuple(other for other in dag.ancestors(name) if other in changed and other != name)
 
 
-def _by_chance(net: BayesianNetwork, tables: tuple[Table, Table]) -> Array:
-    """Return the nats that each variable is expected to carry where nothing changed."""
-    rows = 1 / tables[0].n_rows + 1 / tables[1].n_rows
-    return np.array([conditional.n_parameters * rows / 2 for conditional in net.conditionals])
-
-
-def _marginal_p(tables: tuple[Table, Table], v: int) -> float:
-    """Return the p-value of a test of one column alone: chi-squared, or of numbers Kolmogorov and Smirnov's."""
-    variable = tables[0].variables[v]
-    known = [table.codes[v][~variable.missing(table.codes[v])] for table in tables]
-    if min(map(len, known)) == 0:
-        return 1.0
-    if variable.is_continuous:
-        from scipy.stats import ks_2samp  # slow to import, and needed by few calls
-
-        return float(ks_2samp(known[0], known[1]).pvalue)
-    counts = np.array([np.bincount(codes, minlength=variable.cardinality) for codes in known], dtype=np.float64)
-    counts = counts[:, counts.sum(axis=0) > 0]
-    if counts.shape[1] < 2:
-        return 1.0
-    from scipy.special import gammaincc  # slow to import, and needed by few calls
-
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    return float(gammaincc((counts.shape[1] - 1) / 2, ((counts - expected) ** 2 / expected).sum() / 2))
-
-
-def _configurations(
-    before: BayesianNetwork, after: BayesianNetwork, parts: Sequence[Array]
-) -> tuple[ConfigurationChange, ...]:
-    """Return how each configuration changed, the largest first; of networks of tables."""
-    if any(variable.is_continuous for variable in after.variables):
-        return ()
-    found = []
-    shares = parent_marginals(after)
-    for v, (nats, one, other) in enumerate(zip(parts, before.conditionals, after.conditionals, strict=True)):
-        p, q = (rows_of_table(c) for c in (one, other))
-        parents, states = other.variables[:-1], after.variables[v].states
-        for j in np.flatnonzero(nats > 0):
-            at = np.unravel_index(int(j), [parent.cardinality for parent in parents]) if parents else ()
-            configuration = {parent.name: parent.states[int(k)] for parent, k in zip(parents, at, strict=True)}
-            rows = (dict(zip(states, row[j].tolist(), strict=True)) for row in (p, q))
-            share = float(shares[v][j])
-            found.append(ConfigurationChange(after.names[v], configuration, float(nats[j]), share, *rows))
-    return tuple(sorted(found, key=lambda change: (-change.nats, change.variable)))
+def _open_question(group: Sequence[str], arcs: Collection[tuple[str, str]]) -> str:
+    """Return the sentence that says which arcs decide which variables of a group changed."""
+    pairs = sorted({(min(arc), max(arc)) for arc in arcs})
+    names = " or ".join([*filter(None, [", ".join(cut(name, 40) for name in group[:-1])]), cut(group[-1], 40)])
+    if pairs == [tuple(group)]:
+        return f"{names} changed, by the direction of the arc between them"
+    between = ", ".join(f"{cut(one, 40)} - {cut(other, 40)}" for one, other in pairs[:MOST_ARCS])
+    return f"{names} may have changed, by the arcs {between}{' and others' if len(pairs) > MOST_ARCS else ''}"
 
 
 def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str, str], ...]:
@@ -556,141 +447,3 @@ def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str
     arcs: list[set[tuple[str, str]]] = [set(dag.edges) for dag, _ in graphs]
     disputed = sorted(arcs[0].union(*arcs) - arcs[0].intersection(*arcs))
     return tuple(arc for arc in disputed if name in arc) or tuple(disputed)
-
-
-# --------------------------------------------------------------------------------------------------------- intervals
-
-
-def _intervals(
-    tables: tuple[Table, Table],
-    found: Sequence[_Explained],
-    weights: Array,
-    families: _Families | None,
-    smoothing: float,
-    resamples: int,
-    seed: int,
-) -> Array:
-    """Return 95 % intervals of each variable's nats, (n_variables, 2): percentiles over resampled rows and graphs.
-
-    The divergence of fitted networks is too large by what chance adds, and resampling adds it once more; so resamples
-    are moved to have the estimate corrected for chance as their mean, and cut at 0.
-    """
-    random = generator(seed)
-    if families is None:
-        drawn = _resampled_regressions(tables, found, resamples, random)
-    else:
-        drawn = _resampled_counts(families, found, smoothing, resamples, random)
-    moved = np.concatenate(
-        [of - of.mean(axis=0) + _corrected(one, tables) for of, one in zip(drawn, found, strict=True)]
-    )
-    shares = np.repeat(weights / resamples, resamples)
-    ends = [_percentile(values, shares) for values in moved.T]
-    return np.asarray(np.clip(np.array(ends).reshape(-1, 2), 0.0, None))
-
-
-def _corrected(one: _Explained, tables: tuple[Table, Table]) -> Array:
-    """Return each variable's nats less what chance adds to them."""
-    return one.nats() - _by_chance(one.after, tables)
-
-
-def _percentile(values: Array, shares: Array) -> tuple[float, float]:
-    """Return the values below which 2.5 and 97.5 % of the shares lie."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(shares[order])
-    low, high = np.minimum(np.searchsorted(reached, [0.025, 0.975]), len(values) - 1)
-    return float(values[order[low]]), float(values[order[high]])
-
-
-def _resampled_counts(
-    families: _Families, found: Sequence[_Explained], smoothing: float, resamples: int, random: np.random.Generator
-) -> list[Array]:
-    """Return each variable's nats with resampled counts of its family, (resamples, n_variables) for each graph."""
-    of_graphs = [one.families() for one in found]
-    nats = {
-        family: _resampled_family(families.cells(family), smoothing, resamples, random)
-        for family in dict.fromkeys(family for of_graph in of_graphs for family in of_graph)  # graphs share most
-    }
-    return [np.stack([nats[family] for family in of_graph], axis=1) for of_graph in of_graphs]
-
-
-def _cells(statistic: Statistic, family: tuple[int, ...]) -> Array:
-    """Return the counts of a family, (configurations, states): the child is its last member."""
-    counts = statistic.table().transpose([statistic.variables.index(v) for v in family])
-    return np.asarray(counts, dtype=np.float64).reshape(-1, counts.shape[-1])
-
-
-def _resampled_family(counts: Sequence[Array], smoothing: float, resamples: int, random: np.random.Generator) -> Array:
-    """Return the nats of a conditional with resampled counts, of before and after, (resamples,)."""
-    thetas, weights = [], np.empty(0)
-    for table in counts:
-        total = table.sum()
-        shares = table.ravel() / max(total, 1.0)
-        drawn = random.multinomial(round(total), shares, size=resamples) if total else np.zeros((resamples, table.size))
-        cells = drawn.reshape(resamples, *table.shape) + smoothing
-        of_parents = cells.sum(axis=2)
-        weights = of_parents / of_parents.sum(axis=1, keepdims=True)  # those of the later table stay
-        thetas.append(cells / of_parents[:, :, None])
-    return np.asarray((weights * divergences(thetas[1], thetas[0])).sum(axis=1))
-
-
-def _resampled_regressions(
-    tables: tuple[Table, Table],
-    found: Sequence[_Explained],
-    resamples: int,
-    random: np.random.Generator,
-) -> list[Array]:
-    """Return each variable's nats of regressions fitted to reweighted rows, (resamples, n_variables) for each graph.
-
-    Rows are given random weights, flat on the simplex (Rubin's Bayesian bootstrap, 1981), and not drawn again: few rows
-    drawn again may all be the same row, to which no regression can be fitted. A regression takes the rows that are
-    complete in its family, as counts do.
-    """
-    of_graphs = [one.families() for one in found]
-    nats = {family: np.empty(resamples) for of_graph in of_graphs for family in of_graph}  # graphs share most
-    numbers = [table.numbers for table in tables]
-    for resample in range(resamples):
-        weighted = [_Reweighted(columns, random.standard_exponential(columns.shape[1:])) for columns in numbers]
-        for family, drawn in nats.items():
-            drawn[resample] = _nats_of_regression(*(rows.moments(family) for rows in weighted))
-    return [np.stack([nats[family] for family in of_graph], axis=1) for of_graph in of_graphs]
-
-
-class _Reweighted:
-    """Columns of numbers, (d, n), with weights of their rows."""
-
-    def __init__(self, columns: Array, weights: Array) -> None:
-        self._columns, self._weights = columns, weights
-        self._whole = None if np.isnan(columns).any() else _moments(columns, weights)
-
-    def moments(self, family: Sequence[int]) -> tuple[Array, Array]:
-        """Return the mean and the covariance of some columns, over the rows that are complete in them."""
-        at = list(family)
-        if self._whole is not None:
-            mean, covariance = self._whole
-            return mean[at], covariance[np.ix_(at, at)]
-        complete = ~np.isnan(self._columns[at]).any(axis=0)
-        return _moments(self._columns[at][:, complete], self._weights[complete])
-
-
-def _moments(columns: Array, weights: Array) -> tuple[Array, Array]:
-    shares = weights / weights.sum()
-    mean = columns @ shares
-    off = columns - mean[:, None]
-    return mean, (off * shares) @ off.T
-
-
-def _nats_of_regression(before: tuple[Array, Array], after: tuple[Array, Array]) -> float:
-    """Return the divergence of two regressions of the last column on the others, whose means are those after."""
-    fits = []
-    for mean, covariance in (before, after):
-        sizes = np.sqrt(np.diagonal(covariance)) + np.finfo(float).tiny
-        R = covariance / sizes[:, None] / sizes
-        slopes = np.linalg.lstsq(R[:-1, :-1], R[:-1, -1])[0] if len(R) > 1 else np.zeros(0)
-        rest = max(1.0 - float(slopes @ R[:-1, -1]), LEAST_LEFT) * sizes[-1] ** 2
-        slopes = slopes * sizes[-1] / sizes[:-1]
-        fits.append((mean[-1] - slopes @ mean[:-1], slopes, rest))
-    (level, slopes, rest), (level_after, slopes_after, rest_after) = fits
-    mean, covariance = after[0][:-1], after[1][:-1, :-1]
-    turned = slopes_after - slopes
-    apart = (level_after - level + turned @ mean) ** 2 + turned @ covariance @ turned
-    return float(0.5 * (np.log(rest / rest_after) + (rest_after + apart) / rest - 1))

@@ -1,89 +1,148 @@
-"""Whether a variable's conditional is the same in two tables, given its parents.
+"""Whether a variable's conditional is the same in two tables, given its parents: an exact test of its counts.
 
 Within one configuration of the parents, rows of one table could stand in the other if the conditional is the same in
 both: given the states that occur there and how many rows each table has there, the counts of one table are a draw from
 a multivariate hypergeometric distribution. The configurations and their sizes are held as they are, so that a change
-upstream, however large, and tables of unequal size cannot accuse a variable whose conditional did not change.
+upstream, however large, and tables of unequal size cannot accuse a variable whose conditional did not change. Taken in
+an order in which parents come first, each p-value is at most t with probability t at most, given all that came before
+it; so those of variables whose conditionals did not change join as independent ones do (`corrections.holm_sidak`).
 
-Taken in an order in which parents come first, each test is exact given all that came before it; so variables whose
-conditionals did not change are tested by independent draws, and the largest statistic of a draw corrects for their
-number (Westfall and Young, 1993).
+No statistic sees all changes. Four are joined: the squared deviations of all cells relative to what is expected
+(chi-square), the same with the large cells in front, a shift of the same direction in all configurations (Mantel,
+1963), and the configuration that deviates most. Each is ranked among the observed table and the draws, the ranks are
+summed as Cauchy variables (Liu and Xie, 2020), those above one half as 0, and the sum is ranked again; so the joined
+test is exact as well.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.corrections import ROUNDING
-
 Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6  # of the statistics, in the order above
+PROMISING = 0.1  # first p-values up to which more draws decide
+AT_ONCE = 2**20  # cells that are drawn at once
+MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
+DIGITS = 9  # of statistics and ranks that are compared: a draw that is the observed table ties with it
 
 
-def conditional_draws(before: Array, after: Array, n_draws: int, random: np.random.Generator) -> Array:
-    """Return the G statistic of a conditional, and those of draws in which it did not change.
+def conditional_p_value(before: Array, after: Array, random: np.random.Generator, first: int, more: int) -> float:
+    """Return the p-value of "this conditional did not change"; NaN where the tables can tell nothing.
 
     Parameters
     ----------
     before, after : (configurations, states)
         How many rows of each table have a state in a configuration of the parents.
-    n_draws : int
+    random : numpy.random.Generator
+    first, more : int
+        How many draws to make, and how many others where the first p-value is at most `PROMISING`: the second p-value
+        alone counts then, so that the probability of a p-value up to t stays at most t.
+    """
+    test = _Test.of(before, after)
+    if test is None:
+        return math.nan
+    p = test.p_value(random, first)
+    if p > PROMISING or more <= first:
+        return p
+    return test.p_value(random, max(first, min(more, MOST_CELLS // test.pooled.size)))
+
+
+class _Test:
+    """The four statistics of a conditional, of the configurations that tell something.
+
+    Those tell nothing that one of the tables lacks, or in which one state alone occurs.
+    """
+
+    def __init__(self, one: Counts, pooled: Counts) -> None:
+        self.one, self.pooled = one, pooled
+        self.total, self.size = pooled.sum(axis=1), one.sum(axis=1)
+        share = pooled / self.total[:, None]
+        self.expected = self.size[:, None] * share
+        spread = self.size * (self.total - self.size) / np.maximum(self.total - 1, 1)
+        self._by_share = np.where(pooled > 0, 1 / (np.where(pooled > 0, share, 1) * spread[:, None]), 0.0)
+        degrees = (pooled > 0).sum(axis=1) - 1
+        self._off, self._scale = 1 - 2 / (9 * degrees), np.sqrt(2 / (9 * degrees))
+        self._degrees = degrees
+        overall = spread @ share
+        self._by_state = overall.sum() / np.where(overall > 0, overall, np.inf)
+        self._inverse = np.linalg.pinv(np.diag(overall) - share.T @ (spread[:, None] * share))
+
+    @classmethod
+    def of(cls, before: Array, after: Array) -> _Test | None:
+        one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
+        pooled = one + other
+        telling = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0) & ((pooled > 0).sum(axis=1) > 1)
+        if not telling.any():
+            return None
+        occurs = pooled[telling].sum(axis=0) > 0
+        return cls(one[telling][:, occurs], pooled[telling][:, occurs])
+
+    def p_value(self, random: np.random.Generator, n_draws: int) -> float:
+        """Return the rank of the observed table among so many draws and itself, as a share."""
+        chunk = max(1, AT_ONCE // self.pooled.size)
+        sizes = (min(chunk, n_draws - begin) for begin in range(0, n_draws, chunk))
+        drawn = (self.statistics(exchanged(self.pooled, self.size, n, random)) for n in sizes)
+        found = np.concatenate([self.statistics(self.one[None]), *drawn])
+        if len(self.one) == 1:  # the statistics are the same but for their scale
+            return float(_ranks(found[:, 0])[0])
+        ranks = np.stack([_ranks(column) for column in found.T], axis=1)
+        scores = np.tan(
+            np.maximum(0.5 - ranks, 0) * np.pi
+        )  # a statistic that sees nothing shall not outweigh the others
+        return float(_ranks(scores @ WEIGHTS)[0])
+
+    def statistics(self, counts: Counts) -> Array:
+        """Return the four statistics of tables, (tables, 4), from their counts, (tables, configurations, states)."""
+        off = counts - self.expected
+        squares = off**2
+        by_configuration = (squares * self._by_share).sum(axis=2)
+        near_normal = (np.cbrt(by_configuration / self._degrees) - self._off) / self._scale  # Wilson and Hilferty, 1931
+        shift = off.sum(axis=1)
+        return np.stack(
+            [
+                by_configuration.sum(axis=1),
+                squares.sum(axis=1) @ self._by_state,
+                ((shift @ self._inverse) * shift).sum(axis=1),
+                near_normal.max(axis=1),
+            ],
+            axis=1,
+        )
+
+
+def exchanged(pooled: Counts, sizes: Counts, n: int, random: np.random.Generator) -> Counts:
+    """Return counts of the first table where rows of both change places within configurations.
+
+    Parameters
+    ----------
+    pooled : (configurations, states)
+        Of both tables.
+    sizes : (configurations,)
+        How many rows of the first table each configuration has.
+    n : int
     random : numpy.random.Generator
 
     Returns
     -------
-    (1 + n_draws,)
-        In the first place the observed statistic, twice the log-likelihood ratio summed over the configurations. A
-        configuration that one table lacks, or in which one state alone occurs, tells nothing and adds 0.
+    (n, configurations, states)
     """
-    one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
-    both = one + other
-    found = np.zeros(1 + n_draws)
-    log = np.log(np.maximum(np.arange(int(both.max(initial=0)) + 1), 1))
-    telling = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0) & ((both > 0).sum(axis=1) > 1)
-    for j in np.flatnonzero(telling):
-        states = np.flatnonzero(both[j])
-        pooled, n = both[j, states], int(one[j].sum())
-        drawn = random.multivariate_hypergeometric(pooled, n, size=n_draws, method="marginals")
-        found += _g_statistics(np.vstack([one[j, states], drawn]), pooled, n, log)
+    shape = (n, len(pooled))
+    left, to_draw = np.broadcast_to(pooled.sum(axis=1), shape), np.broadcast_to(sizes, shape).copy()
+    found = np.empty((*shape, pooled.shape[1]), dtype=np.int64)
+    for state, here in enumerate(pooled.T[:-1]):
+        left = left - here
+        found[:, :, state] = random.hypergeometric(np.broadcast_to(here, shape), left, to_draw)
+        to_draw -= found[:, :, state]
+    found[:, :, -1] = to_draw
     return found
 
 
-def _g_statistics(counts: npt.NDArray[np.int64], pooled: npt.NDArray[np.int64], n: int, log: Array) -> Array:
-    """Return the G statistics of tables of two rows with given sums, of which the first row is given, (tables,).
-
-    ``log`` has the logarithms of counts, and 0 for none.
-    """
-    rest = pooled - counts
-    terms = (counts * log[counts] + rest * log[rest]).sum(axis=1)
-    total = int(pooled.sum())
-    fixed = n * np.log(n) + (total - n) * np.log(total - n) + (pooled * np.log(pooled)).sum() - total * np.log(total)
-    return np.asarray(np.maximum(2 * (terms - fixed), 0.0))
-
-
-def step_down_max_t(statistics: Array) -> Array:
-    """Return p-values such that the chance of any false one is at most the level, (columns,) from (1 + B, columns).
-
-    The first row is the observed one. A column is made comparable with others by a cube root that brings a chi-squared
-    variable near a normal one (Wilson and Hilferty, 1931), with the mean and variance that it has over all rows. Then
-    the largest observed value is compared with the largest of all columns in each row, the second largest with those of
-    the columns that are left, and so on (Westfall and Young, 1993, algorithm 2.8).
-    """
-    spread = statistics.std(axis=0)
-    known = np.flatnonzero(spread > ROUNDING * np.abs(statistics).max(axis=0, initial=0.0))
-    found = np.ones(statistics.shape[1])
-    if len(known) == 0:
-        return found
-    scaled = _near_normal(statistics[:, known])
-    order = np.argsort(scaled[0], kind="stable")  # the smallest first
-    largest = np.maximum.accumulate(scaled[:, order], axis=1)
-    observed = scaled[0, order]
-    reached = (largest >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0)).mean(axis=0)
-    found[known[order]] = np.maximum.accumulate(reached[::-1])[::-1]
-    return found
-
-
-def _near_normal(statistics: Array) -> Array:
-    mean, variance = statistics.mean(axis=0), statistics.var(axis=0)
-    share = variance / (9 * mean**2)  # 2 / (9 degrees) of the scaled chi-squared with this mean and variance
-    return np.asarray((np.cbrt(statistics / mean) - (1 - share)) / np.sqrt(share))
+def _ranks(values: Array) -> Array:
+    """Return the share of values that are at least as large as each."""
+    rounded = np.round(values, DIGITS)
+    order = np.sort(rounded)
+    return np.asarray((len(order) - np.searchsorted(order, rounded, side="left")) / len(order))

@@ -200,7 +200,7 @@ def _variable_bar(ax: Axes, look: Theme, place: int, row: VariableChange, longes
     if row.by_chance > 0:
         ax.plot([row.by_chance] * 2, [place - 0.38, place + 0.38], color=look.ink, linewidth=0.8, linestyle=":")
     end = max(nats, row.high if math.isfinite(row.high) else 0.0)
-    return end, f"p {row.p_max_t:.2g}" if math.isfinite(row.p_max_t) else ""
+    return end, f"p {row.p_corrected:.2g}" if math.isfinite(row.p_corrected) else ""
 
 
 BARS: dict[str, tuple[Callable[..., tuple[float, str]], float, str]] = {

@@ -393,7 +393,7 @@ def change(findings: Findings) -> str:
             c.variable,
             number(c.nats),
             Html(f"{number(c.low)} to {number(c.high)}"),
-            number(c.p_max_t, 3),
+            number(c.p_corrected, 3),
             percent(c.support),
         )
         for c in (explained.by_variable[name] for name in explained.changed()[:MOST_ROWS])
@@ -404,6 +404,12 @@ def change(findings: Findings) -> str:
             f"Before: {_of_rows(of.n_compared[0], of.n_rows[0])}; after: {_of_rows(of.n_compared[1], of.n_rows[1])}.",
         )
     ]
+    if explained.missing:
+        header = ("column", "missing before", "after", "p (corrected)")
+        shares = [
+            (m.variable, percent(m.before), percent(m.after), number(m.p_corrected, 3)) for m in explained.missing
+        ]
+        parts.append(table("Missing in another share of the rows", header, shares[:MOST_ROWS], right=(1, 2, 3)))
     if rows:
         header = ("variable", "nats", "95 %", "p (corrected)", "of the graphs")
         parts.append(
@@ -427,8 +433,9 @@ def change(findings: Findings) -> str:
     if inherited:
         items = "".join(f"<li><b>{text(name)}</b>, from {named(of)}</li>" for name, of in list(inherited.items())[:50])
         parts.append(f"<p>Changed only because of others:</p><ul>{items}</ul>")
-    if explained.in_doubt():
-        parts.append(paragraph(f"Not the same in all graphs of nearly equal score: {named(explained.in_doubt())}."))
+    if explained.undecided():
+        items = "".join(f"<li>{text(sentence)}</li>" for sentence in explained.undecided())
+        parts.append(f"<p>Undecided by these tables; a network that one trusts would decide:</p><ul>{items}</ul>")
     return section("change", "What changed", *parts)
 
 

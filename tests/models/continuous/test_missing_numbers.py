@@ -90,6 +90,6 @@ def test_a_changed_regression_is_found_among_missing_numbers() -> None:
     later[np.random.default_rng(2).random(later.shape) < 0.2] = np.nan
     first, second = (dict(zip("abcd", rows.T, strict=True)) for rows in (gappy(400, 0.2), later))
     found = fn.compare.explain_change(first, second, DAG, permutations=99, resamples=100, seed=1)
-    assert [v.variable for v in found.by_variable.values() if v.p_max_t <= 0.05] == ["d"]
+    assert [v.variable for v in found.by_variable.values() if v.p_corrected <= 0.05] == ["d"]
     assert 0 < found.by_variable["d"].low < found.by_variable["d"].high
     assert fn.compare.two_sample_test(first, second, seed=1).p_value <= 0.05

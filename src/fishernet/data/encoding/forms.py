@@ -296,7 +296,8 @@ def _read_times(parts: Parts, form: Form) -> Numbers:  # noqa: ARG001
 
 
 def _read_durations(parts: Parts, form: Form) -> Numbers:  # noqa: ARG001
-    micros = _micros(*(_whole(parts[name]) for name in ("hour", "minute", "second")), parts["fraction"])
+    hour, minute, second = (_whole(parts[name]) for name in ("hour", "minute", "second"))
+    micros = _micros(hour, minute, second, parts["fraction"])
     seconds = (_whole(parts["days"]) * MICROS_A_DAY + micros) / PER_SECOND
     return np.where(np.isin(_texts(parts["sign"]), ["-", MINUS]), -seconds, seconds)
 

@@ -1,0 +1,185 @@
+"""By how many nats a conditional changed: an estimate that chance does not enlarge, with an interval.
+
+The divergence of two conditionals that are fitted to counts is too large by what chance adds, which hangs on how many
+cells occur. So the estimate inverts it: between the conditionals of both tables together and those of each table lies a
+path, ``p_t`` in proportion to ``together ** (1 - t) * own ** t``, on which the divergence grows from 0. At places on it
+tables are drawn with the sizes of the configurations; the interval holds the divergences at which what is observed is
+neither among the smallest nor among the largest 2.5 % of what is drawn, and the estimate is the one at which it lies in
+the middle. Where nothing changed the draws are exact (`conditional_tests`), and so is the p-value of the test, which
+the interval takes over: it holds 0 where the test does not reject.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.compare.conditional_tests import exchanged
+from fishernet.compare.mechanisms import divergences
+
+Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+TAIL = 0.025
+PULL = 1.0  # pseudo-rows of the conditionals of both tables together, in each configuration of each
+PSEUDO_ROWS = 2.0 ** np.arange(-3, 9)  # of the states' overall shares, of which the likeliest number is taken
+PLACES = np.array([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25, 1.5, 2.0, 3.0])
+FEWEST_DRAWS = 50
+MOST_CELLS = 2**21  # drawn at a place; fewer tables are drawn of many cells, whose sum varies less
+
+
+@dataclass(frozen=True)
+class Nats:
+    """By how many nats one conditional changed.
+
+    Attributes
+    ----------
+    nats : float
+        As likely too large as too small.
+    low, high : float
+        The 95 % interval.
+    by_chance : float
+        What the divergence of the fitted conditionals would be on average if nothing had changed.
+    covered : float
+        The share of the later rows whose parents' configuration occurs in both tables: nothing is known of others.
+    """
+
+    nats: float
+    low: float
+    high: float
+    by_chance: float
+    covered: float
+
+
+UNKNOWN = Nats(0.0, 0.0, math.inf, 0.0, 0.0)
+
+
+def changed_nats(before: Array, after: Array, p_value: float, draws: int, random: np.random.Generator) -> Nats:
+    """Return by how many nats a conditional changed.
+
+    Parameters
+    ----------
+    before, after : (configurations, states)
+        How many rows of each table have a state in a configuration of the parents.
+    p_value : float
+        Of the test that it did not change; NaN where it can tell nothing.
+    draws : int
+        How many tables are drawn at each place of the path.
+    random : numpy.random.Generator
+    """
+    one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
+    both = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0)
+    if not both.any():
+        return UNKNOWN
+    covered = float(other[both].sum() / other.sum())
+    one, other = one[both], other[both]
+    if math.isnan(p_value):
+        return Nats(0.0, 0.0, 0.0, 0.0, covered)
+    occurs = (one + other).sum(axis=0) > 0
+    path = _Path(one[:, occurs], other[:, occurs])
+    return path.inverted(p_value, draws, random, covered)
+
+
+class _Path:
+    """Pairs of conditionals between what both tables together say and what each says, and a little further."""
+
+    def __init__(self, one: Counts, other: Counts) -> None:
+        self._one, self._other = one, other
+        together = _together(one + other)
+        self._ends = [(c + PULL * together) / (c.sum(axis=1, keepdims=True) + PULL) for c in (other, one)]
+        self._together = together
+        self._sizes, self._n_later = one.sum(axis=1), int(other.sum())
+        self._shares = other.sum(axis=1) / self._n_later
+
+    def at(self, place: float) -> tuple[Array, Array]:
+        """Return the later and the earlier conditionals, (configurations, states)."""
+        mixed = [np.exp((1 - place) * np.log(self._together) + place * np.log(end)) for end in self._ends]
+        later, earlier = (p / p.sum(axis=1, keepdims=True) for p in mixed)
+        return later, earlier
+
+    def inverted(self, p_value: float, draws: int, random: np.random.Generator, covered: float) -> Nats:
+        """Return the divergences at which the observed one is a small, a middle and a large one."""
+        observed = float(_of_counts(self._one, self._other))
+        n_draws = min(draws, max(MOST_CELLS // self._one.size, FEWEST_DRAWS))
+        means, variances, nats = (np.empty(len(PLACES)) for _ in range(3))
+        for i, place in enumerate(PLACES.tolist()):
+            later, earlier = self.at(place)
+            drawn = self._drawn(later, earlier, n_draws, random)
+            means[i], variances[i] = drawn.mean(), drawn.var(ddof=1)
+            nats[i] = self._shares @ divergences(later, earlier)
+        exact = self._exchanged(2 * n_draws, random)
+        fade = np.maximum(1 - PLACES, 0)  # what is drawn where nothing changed corrects what is drawn near it
+        by_chance = float(exact.mean())
+        variances = variances + fade * (exact.var(ddof=1) - variances[0])
+        means = means + fade * (by_chance - means[0])
+        reached = _gamma_tail(observed, means, np.maximum(variances, 1e-300))
+        reached[0] = p_value
+        reached = np.maximum.accumulate(reached)
+        low = _place_of(min(max(TAIL, (p_value + 2 * TAIL) / 2), 2 * TAIL), reached, nats)
+        middle, high = (_place_of(share, reached, nats) for share in (0.5, 1 - TAIL))
+        return Nats(middle, low, high, by_chance, covered)
+
+    def _drawn(self, later: Array, earlier: Array, n: int, random: np.random.Generator) -> Array:
+        """Return the divergences of tables drawn from two conditionals, (n,)."""
+        sizes = random.multinomial(self._n_later, self._shares, size=n)
+        return _of_counts(
+            random.multinomial(self._sizes, earlier, size=(n, len(earlier))), random.multinomial(sizes, later)
+        )
+
+    def _exchanged(self, n: int, random: np.random.Generator) -> Array:
+        """Return the divergences of tables whose rows changed places within the configurations, (n,)."""
+        pooled = self._one + self._other
+        drawn = exchanged(pooled, self._sizes, n, random)
+        return _of_counts(drawn, pooled - drawn)
+
+
+def _together(pooled: Counts) -> Array:
+    """Return the conditionals of both tables together, pulled to the states' overall shares.
+
+    By as many pseudo-rows as have the largest Dirichlet-multinomial likelihood: the shares of few rows have too few
+    states, and what chance adds to them comes out small.
+    """
+    from scipy.special import gammaln  # slow to import, and needed by few calls
+
+    overall = pooled.sum(axis=0) / pooled.sum()
+    pseudo = PSEUDO_ROWS[:, None, None] * overall
+    rows = pooled.sum(axis=1)
+    likelihood = (gammaln(pooled + pseudo) - gammaln(pseudo)).sum(axis=(1, 2))
+    likelihood += (gammaln(PSEUDO_ROWS)[:, None] - gammaln(PSEUDO_ROWS[:, None] + rows)).sum(axis=1)
+    best = PSEUDO_ROWS[int(np.argmax(likelihood))]
+    return np.asarray((pooled + best * overall) / (rows[:, None] + best))
+
+
+def _of_counts(one: Counts, other: Counts) -> Array:
+    """Return the divergences of conditionals fitted to counts, (..., configurations, states) -> (...)."""
+    pooled = one + other
+    share = PULL * pooled / pooled.sum(axis=-1, keepdims=True)
+    sizes = other.sum(axis=-1)
+    earlier = (one + share) / (one.sum(axis=-1, keepdims=True) + PULL)
+    later = (other + share) / (sizes[..., None] + PULL)
+    return np.asarray((sizes * divergences(later, earlier)).sum(axis=-1) / sizes.sum(axis=-1))
+
+
+def _gamma_tail(observed: float, means: Array, variances: Array) -> Array:
+    """Return the probabilities of at least the observed value under gamma distributions of two moments."""
+    from scipy.special import gammaincc  # slow to import, and needed by few calls
+
+    return np.asarray(gammaincc(means**2 / variances, observed * means / variances))
+
+
+def _place_of(share: float, reached: Array, nats: Array) -> float:
+    """Return the nats at which so large a share of the draws reaches what is observed, between the places drawn at."""
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    scores, wanted = ndtri(np.clip(reached, 1e-9, 1 - 1e-9)), ndtri(share)
+    if scores[0] >= wanted:
+        return 0.0
+    if scores[-1] < wanted:
+        return float(nats[-1])
+    i = int(np.searchsorted(scores, wanted))
+    part = (wanted - scores[i - 1]) / max(scores[i] - scores[i - 1], 1e-12)
+    root = np.sqrt(nats[i - 1 : i + 1])
+    return float((root[0] + part * (root[1] - root[0])) ** 2)

@@ -1,0 +1,110 @@
+"""What two tables say of a variable and its parents: each family is looked at once, whatever graphs have it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fishernet.compare.conditional_nats import Nats
+from fishernet.compare.configurations import ConfigurationChange
+from fishernet.data import Table
+
+Family = tuple[int, ...]  # the parents, ascending, and the child as the last
+
+FIRST_DRAWS = 299
+MANY_TIMES = 10  # so many more draws where the first speak of a change
+PRIOR = 0.1  # of a conditional to have changed
+
+Found = TypeVar("Found")
+
+
+def once(method: Callable[[Any, Family], Found]) -> Callable[[Any, Family], Found]:
+    """Let what is found of a family be found once."""
+
+    @wraps(method)
+    def found(self: Any, family: Family) -> Found:
+        key = (method.__name__, family)
+        if key not in self._known:
+            self._known[key] = method(self, family)
+        answer: Found = self._known[key]
+        return answer
+
+    return found
+
+
+class Families(ABC):
+    """Two tables and what is asked of their families.
+
+    Parameters
+    ----------
+    tables : (Table, Table)
+        Before and after; the same columns.
+    draws : int
+        How many tables are drawn for a test; ten times as many where it speaks of a change.
+    resamples : int
+        How many are drawn for an interval, at each divergence that is tried.
+    level : float
+    seed : int
+    """
+
+    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
+        self._tables, self._seed, self._resamples = tables, seed, resamples
+        self._first = min(draws, FIRST_DRAWS)
+        self._more = max(MANY_TIMES * draws, int(2 * len(tables[0].variables) / max(level, 1e-4)))
+        self._known: dict[tuple[str, Family], Any] = {}
+
+    @once
+    def p_value(self, family: Family) -> float:
+        """Return the p-value of "this conditional did not change"; NaN where the tables can tell nothing."""
+        return self._tested(family, self._random(family, 0))
+
+    @once
+    def nats(self, family: Family) -> Nats:
+        """Return by how many nats a conditional changed."""
+        return self._estimated(family, self.p_value(family), self._random(family, 1))
+
+    @once
+    def evidence(self, family: Family) -> float:
+        """Return the log likelihood of both tables, where a conditional may have changed, by that where it did not."""
+        return float(np.logaddexp(np.log1p(-PRIOR), np.log(PRIOR) + self._bayes_factor(family)))
+
+    def _random(self, family: Family, use: int) -> np.random.Generator:
+        """Return a generator of a family's own, so that no answer hangs on which families were asked before."""
+        return np.random.default_rng([self._seed, use, *family])
+
+    def prepare(self, families: Iterable[Family]) -> None:  # noqa: B027
+        """Look at families that will be asked for, all at once."""
+
+    @abstractmethod
+    def marginal_p_value(self, v: int) -> float:
+        """Return the p-value of "this column has the same distribution", whatever the others are."""
+
+    @abstractmethod
+    def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
+        """Return how conditionals changed in each configuration of the parents, the largest first."""
+
+    @abstractmethod
+    def is_small(self, family: Family) -> bool:
+        """Return whether a family can be looked at."""
+
+    @abstractmethod
+    def score(self, family: Family) -> float:
+        """Return the BIC of a conditional that both tables share."""
+
+    @abstractmethod
+    def score_apart(self, family: Family) -> float:
+        """Return the BIC of a conditional for each table."""
+
+    @abstractmethod
+    def _bayes_factor(self, family: Family) -> float:
+        """Return log P(tables | two conditionals) - log P(tables | one)."""
+
+    @abstractmethod
+    def _tested(self, family: Family, random: np.random.Generator) -> float: ...
+
+    @abstractmethod
+    def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats: ...

@@ -1,0 +1,124 @@
+"""Families of columns of numbers: linear regressions over the rows that are complete in a family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.compare.conditional_nats import TAIL, UNKNOWN, Nats
+from fishernet.compare.configurations import ConfigurationChange
+from fishernet.compare.families import Families, Family, once
+from fishernet.compare.regression_tests import regression_p_value
+
+Array = npt.NDArray[np.float64]
+Moments = tuple[Array, Array]  # the mean and the covariance
+
+LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
+
+
+class NumberFamilies(Families):
+    """Two tables of numbers."""
+
+    def marginal_p_value(self, v: int) -> float:
+        """Return the p-value of Kolmogorov and Smirnov's test of a column alone; 1 where it can tell nothing."""
+        before, after = (rows[:, 0] for rows in self.rows((v,)))
+        if min(len(before), len(after)) == 0:
+            return 1.0
+        from scipy.stats import ks_2samp  # slow to import, and needed by few calls
+
+        return float(ks_2samp(before, after).pvalue)
+
+    def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:  # noqa: ARG002
+        """Return nothing: the parents of numbers have no configurations."""
+        return ()
+
+    def is_small(self, family: Family) -> bool:  # noqa: ARG002
+        """Return True: a regression has few parameters."""
+        return True
+
+    def rows(self, family: Family) -> tuple[Array, Array]:
+        """Return the rows that are complete in a family, before and after, (n, members)."""
+        columns = (table.numbers[list(family)].T for table in self._tables)
+        before, after = (rows[~np.isnan(rows).any(axis=1)] for rows in columns)
+        return before, after
+
+    @once
+    def score(self, family: Family) -> float:
+        """Return the BIC of a regression that both tables share."""
+        return _bic(np.concatenate(self.rows(family)), sum(table.n_rows for table in self._tables))
+
+    @once
+    def score_apart(self, family: Family) -> float:
+        """Return the BIC of a regression for each table."""
+        pairs = zip(self.rows(family), self._tables, strict=True)
+        return sum(_bic(rows, table.n_rows) for rows, table in pairs)
+
+    def _bayes_factor(self, family: Family) -> float:
+        before, after = self.rows(family)
+        if min(len(before), len(after)) <= len(family):
+            return 0.0
+        both = np.concatenate([before, after])
+        return _bic(before, len(before)) + _bic(after, len(after)) - _bic(both, len(both))
+
+    def _tested(self, family: Family, random: np.random.Generator) -> float:
+        return regression_p_value(*self.rows(family), random, self._first)
+
+    def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
+        """Return the nats of regressions fitted to reweighted rows.
+
+        Rows are given random weights, flat on the simplex (Rubin's Bayesian bootstrap, 1981), and not drawn again: few
+        rows drawn again may all be the same row, to which no regression can be fitted. The divergence of fitted
+        regressions is too large by what chance adds, and resampling adds it once more; so resamples are moved to have
+        the estimate less what chance adds as their mean, and cut at 0.
+        """
+        before, after = self.rows(family)
+        if min(len(before), len(after)) <= len(family):
+            return UNKNOWN
+        by_chance = (len(family) + 1) / 2 * (1 / len(before) + 1 / len(after))
+        estimate = _nats(_moments(before), _moments(after)) - by_chance
+        drawn = np.array([self._resampled(before, after, random) for _ in range(self._resamples)])
+        low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
+        return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
+
+    @staticmethod
+    def _resampled(before: Array, after: Array, random: np.random.Generator) -> float:
+        return _nats(*(_moments(rows, random.standard_exponential(len(rows))) for rows in (before, after)))
+
+
+def _moments(rows: Array, weights: Array | None = None) -> Moments:
+    shares = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
+    mean = shares @ rows
+    off = rows - mean
+    return mean, (off * shares[:, None]).T @ off
+
+
+def _bic(rows: Array, n_rows: int) -> float:
+    """Return the BIC of a regression of the last column, as if rows that lack a cell were as those that do not."""
+    if len(rows) == 0:
+        return 0.0
+    _, _, rest = _regression(_moments(rows))
+    parameters: int = rows.shape[1] + 1
+    return -n_rows / 2 * (math.log(2 * math.pi * rest) + 1) - math.log(max(n_rows, 2)) / 2 * parameters
+
+
+def _regression(moments: Moments) -> tuple[float, Array, float]:
+    """Return the constant, the slopes and the variance that is left of a regression of the last column."""
+    mean, covariance = moments
+    sizes = np.sqrt(np.diagonal(covariance)) + np.finfo(float).tiny
+    correlations = covariance / sizes[:, None] / sizes
+    slopes = np.linalg.lstsq(correlations[:-1, :-1], correlations[:-1, -1])[0] if len(mean) > 1 else np.zeros(0)
+    rest = max(1.0 - float(slopes @ correlations[:-1, -1]), LEAST_LEFT) * sizes[-1] ** 2
+    slopes = slopes * sizes[-1] / sizes[:-1]
+    return float(mean[-1] - slopes @ mean[:-1]), slopes, max(float(rest), np.finfo(float).tiny)
+
+
+def _nats(before: Moments, after: Moments) -> float:
+    """Return the divergence of two regressions of the last column on the others, whose moments are those after."""
+    (level, slopes, rest), (level_after, slopes_after, rest_after) = (_regression(of) for of in (before, after))
+    mean, covariance = after[0][:-1], after[1][:-1, :-1]
+    turned = slopes_after - slopes
+    apart = (level_after - level + turned @ mean) ** 2 + turned @ covariance @ turned
+    return float(0.5 * (math.log(rest / rest_after) + (rest_after + apart) / rest - 1))

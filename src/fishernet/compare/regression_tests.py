@@ -1,0 +1,119 @@
+"""Whether the regression of a number on its parents is the same in two tables, whatever changed upstream.
+
+A number that is independent of the table given its parents is so given the propensity, the probability of the later
+table given the parents (Rosenbaum and Rubin, 1983). So rows change places within strata of a fitted propensity. What
+still varies within a stratum is taken out by regression: the number is replaced by normal scores of what is left of it
+after a regression on the parents, in both tables together. Three things are looked at: their sum, that of their
+products with the parents, and that of their squares, in the later table.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
+PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
+STEPS, RIDGE = 25, 1e-3  # of the propensity's regression
+FEWEST_LEFT = 4  # rows of a table beyond what the regression takes
+
+
+def regression_p_value(before: Array, after: Array, random: np.random.Generator, draws: int) -> float:
+    """Return the p-value of "this regression did not change"; NaN where the tables can tell nothing.
+
+    Parameters
+    ----------
+    before, after : (n, 1 + n_parents)
+        The parents, and the number as the last column.
+    random : numpy.random.Generator
+    draws : int
+        How many permutations to draw, where rows are permuted.
+    """
+    rows = np.concatenate([before, after])
+    later = np.repeat([0.0, 1.0], [len(before), len(after)])
+    spread = rows.std(axis=0)
+    columns = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    parents = columns[:, :-1][:, spread[:-1] > 0]
+    design = _design(parents)
+    if min(len(before), len(after)) == 0 or len(rows) < design.shape[1] + 2 * FEWEST_LEFT or not spread[-1] > 0:
+        return math.nan
+    strata = _strata(_propensity(design, later), later) if parents.shape[1] else np.zeros(len(rows), dtype=np.int64)
+    score = _normal_scores(columns[:, -1] - design @ np.linalg.lstsq(design, columns[:, -1])[0])
+    told = np.concatenate([score[:, None], score[:, None] * parents, (score**2 - 1)[:, None]], axis=1)
+    return _Strata(strata, later, told).p_value(random, draws)
+
+
+class _Strata:
+    """Rows sorted by strata, whose labels of the tables change places within them."""
+
+    def __init__(self, strata: npt.NDArray[np.int64], later: Array, told: Array) -> None:
+        order = np.argsort(strata, kind="stable")
+        self._strata, self._later = strata[order], later[order]
+        sizes = np.bincount(strata)
+        self._first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        self._n_later = np.bincount(strata, later).astype(np.int64)
+        share = self._n_later / np.maximum(sizes, 1)
+        mean = np.stack([np.bincount(strata, column) for column in told.T], axis=1) / np.maximum(sizes, 1)[:, None]
+        self._told = (told - mean[strata])[order]
+        spread = share * (1 - share) * sizes / np.maximum(sizes - 1, 1)
+        covariance = (self._told * spread[self._strata][:, None]).T @ self._told
+        self._inverse = np.linalg.pinv(covariance, hermitian=True)
+        self._degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
+
+    def p_value(self, random: np.random.Generator, draws: int) -> float:
+        if self._degrees == 0:
+            return math.nan
+        observed = self._statistic(self._later)
+        if len(self._later) > PERMUTED:
+            from scipy.special import gammaincc  # slow to import, and needed by few calls
+
+            return float(gammaincc(self._degrees / 2, observed / 2))
+        reached = sum(self._statistic(self._permuted(random)) >= observed * (1 - 1e-9) for _ in range(draws))
+        return (1 + reached) / (1 + draws)
+
+    def _permuted(self, random: np.random.Generator) -> Array:
+        order = np.argsort(self._strata + random.random(len(self._strata)), kind="stable")
+        found = np.zeros(len(order))
+        found[order] = np.arange(len(order)) - self._first[self._strata] < self._n_later[self._strata]
+        return found
+
+    def _statistic(self, later: Array) -> float:
+        total = later @ self._told
+        return float(total @ self._inverse @ total)
+
+
+def _design(parents: Array) -> Array:
+    """Return the parents, their squares and their products, with a constant."""
+    n = parents.shape[1]
+    products = [parents[:, i] * parents[:, j] for i in range(n) for j in range(i, n)]
+    return np.column_stack([np.ones(len(parents)), parents, *products])
+
+
+def _propensity(design: Array, later: Array) -> Array:
+    """Return the probabilities of the later table by a logistic regression."""
+    weights = np.zeros(design.shape[1])
+    shares = np.full(len(later), 0.5)
+    for _ in range(STEPS):
+        curvature = np.maximum(shares * (1 - shares), 1e-6)
+        hessian = (design * curvature[:, None]).T @ design + RIDGE * np.eye(len(weights))
+        weights += np.linalg.solve(hessian, design.T @ (later - shares) - RIDGE * weights)
+        shares = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+    return np.asarray(shares)
+
+
+def _strata(propensity: Array, later: Array) -> npt.NDArray[np.int64]:
+    """Return the strata of rows: quantiles of the smaller table's propensities, so that each has rows of it."""
+    smaller = propensity[later == (later.mean() < 0.5)]
+    n = int(np.clip(len(smaller) // FEWEST_ROWS, 1, MOST_STRATA))
+    return np.searchsorted(np.quantile(smaller, np.arange(1, n) / n), propensity).astype(np.int64)
+
+
+def _normal_scores(values: Array) -> Array:
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+    from scipy.stats import rankdata
+
+    return np.asarray(ndtri((rankdata(np.round(values, 12)) - 0.5) / len(values)))

@@ -1,0 +1,111 @@
+"""Families of columns of states: their counts over the rows that are complete in a family."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.compare.conditional_nats import Nats, changed_nats
+from fishernet.compare.conditional_tests import conditional_p_value
+from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
+from fishernet.compare.families import Families, Family, once
+from fishernet.data import Statistic, Table
+from fishernet.data.variable import Variable
+from fishernet.learn.missing.incomplete import AvailableCases
+
+Array = npt.NDArray[np.float64]
+
+MOST_CELLS = 2**16  # of a family that is not in a learned graph
+PSEUDO_COUNT = 0.5  # of a state, in the evidence of a change
+
+
+class StateFamilies(Families):
+    """Two tables of states."""
+
+    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
+        super().__init__(tables, draws, resamples, level, seed)
+        self._cards = [cast(Variable, variable).cardinality for variable in tables[0].variables]
+        self._sources = [AvailableCases(table) for table in tables]
+        self._statistics: dict[Family, tuple[Statistic, ...]] = {}
+
+    def prepare(self, families: Iterable[Family]) -> None:
+        """Count families that will be asked for, all at once."""
+        sets = sorted({tuple(sorted(family)) for family in families} - self._statistics.keys())
+        if sets:
+            counted = [source.statistics(sets) for source in self._sources]
+            self._statistics.update(zip(sets, zip(*counted, strict=True), strict=True))
+
+    def cells(self, family: Family) -> tuple[Array, Array]:
+        """Return the counts before and after, (configurations, states)."""
+        self.prepare([family])
+        before, after = (_cells(s, family) for s in self._statistics[tuple(sorted(family))])
+        return before, after
+
+    def marginal_p_value(self, v: int) -> float:
+        """Return the exact p-value of a column alone; 1 where it can tell nothing."""
+        p = self.p_value((v,))
+        return 1.0 if math.isnan(p) else p
+
+    def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
+        """Return how conditionals changed in each configuration that both tables have, by the smoothed counts."""
+        variables = [cast(Variable, variable) for variable in self._tables[0].variables]
+        changes = (of_counts([variables[v] for v in family], *self.cells(family), smoothing) for family in families)
+        return largest_first(itertools.chain.from_iterable(changes))
+
+    def is_small(self, family: Family) -> bool:
+        """Return whether a table of the family's counts is small enough to be tried."""
+        return float(np.prod([float(self._cards[v]) for v in family])) <= MOST_CELLS
+
+    @once
+    def score(self, family: Family) -> float:
+        """Return the BIC of a conditional that both tables share."""
+        before, after = self.cells(family)
+        return self._bic(before + after, sum(table.n_rows for table in self._tables))
+
+    @once
+    def score_apart(self, family: Family) -> float:
+        """Return the BIC of a conditional for each table."""
+        pairs = zip(self.cells(family), self._tables, strict=True)
+        return sum(self._bic(counts, table.n_rows) for counts, table in pairs)
+
+    def _bic(self, counts: Array, n_rows: int) -> float:
+        """Return the BIC of counts, as if rows that lack a cell were as those that do not (node-average likelihood)."""
+        known = counts.sum()
+        parameters = counts.shape[0] * (counts.shape[1] - 1)
+        average = (_x_log_x(counts).sum() - _x_log_x(counts.sum(axis=1)).sum()) / max(known, 1)
+        return float(average * n_rows - np.log(max(n_rows, 2)) / 2 * parameters)
+
+    def _bayes_factor(self, family: Family) -> float:
+        before, after = self.cells(family)
+        return _marginal(before) + _marginal(after) - _marginal(before + after)
+
+    def _tested(self, family: Family, random: np.random.Generator) -> float:
+        return conditional_p_value(*self.cells(family), random, self._first, self._more)
+
+    def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
+        return changed_nats(*self.cells(family), p_value, self._resamples, random)
+
+
+def _cells(statistic: Statistic, family: Family) -> Array:
+    """Return the counts of a family, (configurations, states): the child is its last member."""
+    counts = statistic.table().transpose([statistic.variables.index(v) for v in family])
+    return np.asarray(counts, dtype=np.float64).reshape(-1, counts.shape[-1])
+
+
+def _x_log_x(counts: Array) -> Array:
+    return np.asarray(counts * np.log(np.maximum(counts, 1)))
+
+
+def _marginal(counts: Array) -> float:
+    """Return the log marginal likelihood of counts under a Dirichlet distribution in each configuration."""
+    from scipy.special import gammaln  # slow to import, and needed by few calls
+
+    rows = counts[counts.sum(axis=1) > 0]
+    whole = PSEUDO_COUNT * rows.shape[1]
+    by_state = gammaln(rows + PSEUDO_COUNT).sum(axis=1) - rows.shape[1] * gammaln(PSEUDO_COUNT)
+    return float((by_state + gammaln(whole) - gammaln(rows.sum(axis=1) + whole)).sum())
