@@ -130,10 +130,12 @@ def test_variables_and_decisions_are_those_of_one_table(n_parts: int, options: s
     assert_same(FRAME, n_parts, OPTIONS[options], of_one_table(options))
 
 
-@pytest.mark.parametrize("n_parts", [2, 11])
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    ("options", "n_parts"),
+    [*((options, 11) for options in OPTIONS), ("as it is", 2), ("drop", 2), ("bins, weighted", 2), ("categorical", 2)],
+)
 def test_labels_that_stand_for_all_decide_as_all_do(
-    n_parts: int, options: str, monkeypatch: pytest.MonkeyPatch
+    options: str, n_parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The least number of labels kept with which texts are still told from identifiers."""
     monkeypatch.setattr(column_summary, "MOST_LABELS", 260)
