@@ -135,7 +135,7 @@ main()
 def processes(lines: Sequence[Sequence[object]], folder: Path, **environment: str) -> list[Run]:
     """Run each line of the command as a process of its own, which does not load the library again where it can fork."""
     if not hasattr(os, "fork"):
-        return [process(*line, **environment) for line in lines]
+        return [process(*line, cwd=None, **environment) for line in lines]
     folder.mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", FORKS, str(folder)],
