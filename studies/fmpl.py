@@ -26,7 +26,7 @@ from studies import comparators, fmpl_factors, graphs
 from studies.study import Array, Run, Table, main, mean
 
 SEEDS = {"recovery": 316, "prediction": 3160, "factors and selections": fmpl_factors.SEED}
-TAKES = "--quick 17 s of processor time, usual an hour on two cores; --part computes a part alone"
+TAKES = "--quick 10 s of processor time, usual an hour on two cores; --part computes a part alone"
 SIZES, VARIABLES = (125, 250, 500, 1_000, 2_000, 4_000), (64, 128, 256, 512, 1_024)
 TIMED, FEW = 1_000, 5  # rows of the told seconds; data sets of more than 128 variables
 PART, N_EDGES = 64, 78  # variables and edges of a copy
@@ -178,7 +178,7 @@ def prediction(run: Run) -> Iterator[Table]:
     methods = [*(m for m in graphs.available(METHODS) if m in (*OURS, *OTHERS)), ALL, NONE]
     real = [] if comparators.missing("sklearn") else list(TABLES)
     tables = [DRAWN, *run.choose(real[1:], real)]
-    splits = run.choose(2, 10)
+    splits = run.choose(1, 10)
     columns, rows = ["method"], [list[object]([method]) for method in methods]
     for table in tables:
         (shape, *_), *_ = answers = list(run.map(predict, [(table, split, tuple(methods)) for split in range(splits)]))

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -104,6 +105,53 @@ def process(*words: object, cwd: Path | None = None, **environment: str) -> Run:
     assert "Traceback" not in ended.stderr, ended.stderr
     assert OUR_MISTAKE not in ended.stderr
     return Run(ended.returncode, ended.stdout, ended.stderr)
+
+
+# loads the command once; each line is then run by a fork of that process, to its end, with files for its output
+FORKS = """
+import json, os, sys, warnings
+import pandas, fishernet.cli.main  # pandas: most lines need it
+from fishernet_command import main
+
+folder, lines = sys.argv[1], json.load(sys.stdin)
+status = []
+for number, line in enumerate(lines):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads that a fork leaves behind
+        child = os.fork()
+    if not child:
+        for channel, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"{folder}/{number}.{name}", os.O_WRONLY | os.O_CREAT), channel)
+        sys.argv[1:] = line
+        break
+    status.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+else:
+    print(json.dumps(status))
+    sys.exit()
+main()
+"""
+
+
+def processes(lines: Sequence[Sequence[object]], folder: Path, **environment: str) -> list[Run]:
+    """Run each line of the command as a process of its own, which does not load the library again where it can fork."""
+    if not hasattr(os, "fork"):
+        return [process(*line, cwd=None, **environment) for line in lines]
+    folder.mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", FORKS, str(folder)],
+        input=json.dumps([list(map(str, line)) for line in lines]),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        env=ENVIRONMENT | environment,
+    )
+    runs = []
+    for number, status in enumerate(json.loads(ended.stdout)):
+        out, err = ((folder / f"{number}.{name}").read_text(encoding="utf-8") for name in ("out", "err"))
+        assert "Traceback" not in err, err
+        assert OUR_MISTAKE not in err
+        runs.append(Run(status, out, err))
+    return runs
 
 
 # ------------------------------------------------------------------------------------------------------------ files

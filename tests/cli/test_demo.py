@@ -2,14 +2,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
+
+import pytest
 
 import fishernet as fn
 from fishernet.learn import hold_out
 from tests.cli.running import good
 
 
-def test_the_numbers_are_the_library_s() -> None:
-    facts = good("demo", "--json").facts
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    return good("demo", "--json").facts
+
+
+def test_the_numbers_are_the_library_s(told: dict[str, Any]) -> None:
+    facts = told
     assert list(facts) == ["nursery", "letter"]
     letter = fn.datasets.load("letter", bins=4, binning="equal-width")
     for name, table in (("nursery", fn.datasets.load("nursery")), ("letter", letter)):
@@ -24,8 +32,8 @@ def test_the_numbers_are_the_library_s() -> None:
         assert list(facts[name]["seconds"]) == ["load", "learn", "fit", "score"]
 
 
-def test_the_rows_that_stand_in_are_the_library_s() -> None:
-    facts = good("demo", "--json").facts["nursery"]["selection"]
+def test_the_rows_that_stand_in_are_the_library_s(told: dict[str, Any]) -> None:
+    facts = told["nursery"]["selection"]
     training, held_out = hold_out(fn.datasets.load("nursery"), 0.5, seed=0)
     net = fn.learn.bayesian_network(training)
     chosen = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from tests.cli.running import ASIA, HOSTILE, coin, facts_of, good, hostile, process, refused, saved
+from tests.cli.running import ASIA, HOSTILE, coin, facts_of, good, hostile, processes, refused, saved
 from tests.networks import random_network
 from tests.reference import inference
 
@@ -191,18 +191,20 @@ def test_a_table_that_would_be_too_large_is_one_sentence(tmp_path: Path) -> None
 # ------------------------------------------------------------------------------------------------------------- labels
 
 
-@pytest.mark.parametrize("state", HOSTILE)
-def test_hostile_labels(tmp_path: Path, state: str) -> None:
+def test_hostile_labels(tmp_path: Path) -> None:
     net = hostile()
     x, y = net.names
-    words = ["query", saved(net, tmp_path), y, "--given", f"{x}={state}"]
-    facts = facts_of(*words)
-    assert facts["given"] == {x: state}
-    assert facts["marginals"][y]["states"] == HOSTILE
-    expected = [0.93 if other == state else 0.01 for other in HOSTILE]
-    assert facts["marginals"][y]["probabilities"] == pytest.approx(expected, rel=1e-12)
-    assert len(good(*words).out.splitlines()) == 2 + 2 + 8  # no label breaks a line
-    assert process(*words, "--json").facts == facts
+    model = saved(net, tmp_path)
+    lines: list[list[object]] = [["query", model, y, "--given", f"{x}={state}"] for state in HOSTILE]
+    there = processes([[*line, "--json"] for line in lines], tmp_path / "printed")
+    for state, words, ended in zip(HOSTILE, lines, there, strict=True):
+        facts = facts_of(*words)
+        assert facts["given"] == {x: state}
+        assert facts["marginals"][y]["states"] == HOSTILE
+        expected = [0.93 if other == state else 0.01 for other in HOSTILE]
+        assert facts["marginals"][y]["probabilities"] == pytest.approx(expected, rel=1e-12)
+        assert len(good(*words).out.splitlines()) == 2 + 2 + 8  # no label breaks a line
+        assert ended.facts == facts
 
 
 @pytest.mark.parametrize(

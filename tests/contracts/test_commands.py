@@ -20,6 +20,7 @@ from tests.cli.running import (
     hostile,
     patients,
     process,
+    processes,
     refused,
     run,
     saved,
@@ -195,12 +196,19 @@ def test_what_is_interrupted_half_way_leaves_the_old_file(
     assert {*table.parent.iterdir()} == {model, table, path}
 
 
-@pytest.mark.parametrize("name", [name for name in WORDS if name not in ("convert", *TIMED) and "learn" not in name])
-def test_a_process_prints_the_same_and_no_progress_bar(model: Path, table: Path, name: str) -> None:
-    ended, here = process(*words(name, model, table)), good(*words(name, model, table))
-    assert (ended.status, ended.out) == (0, here.out)
-    assert "\x1b" not in ended.err
-    assert ended.err.count("\n") == here.err.count("\n")
+def test_processes_print_the_same_and_no_progress_bar(model: Path, table: Path, tmp_path: Path) -> None:
+    names = [name for name in WORDS if name not in ("convert", *TIMED) and "learn" not in name]
+    lines = [words(name, model, table) for name in names]
+    for name, line, ended in zip(names, lines, processes(lines, tmp_path / "printed"), strict=True):
+        here = good(*line)
+        assert (name, ended.status, ended.out) == (name, 0, here.out)
+        assert "\x1b" not in ended.err
+        assert ended.err.count("\n") == here.err.count("\n"), name
+
+
+def test_a_process_that_loads_the_library_itself_prints_the_same(model: Path, table: Path) -> None:
+    line = words("predict", model, table)
+    assert process(*line) == good(*line)
 
 
 @pytest.mark.parametrize("name", ["learn", "learn-dn"])
@@ -329,20 +337,21 @@ def test_a_model_without_variables_is_one_sentence(table: Path, tmp_path: Path, 
     assert "no variables" in refused(*words(name, empty, table))
 
 
-@pytest.mark.parametrize("name", OF_A_MODEL)
-def test_hostile_names_and_labels_break_no_line(tmp_path: Path, name: str) -> None:
+def test_hostile_names_and_labels_break_no_line(tmp_path: Path) -> None:
     net = hostile()
     model, table = saved(net, tmp_path), tmp_path / "t.csv"
     fn.write_table(net.sample(60, seed=0), table)
     renamed = {"cough": 'é;"y', "smoke": "p = q, r", "smoke=yes": f"p = q, r={HOSTILE[4]}"}
-    line = [renamed.get(str(word), word) for word in words(name, model, table)]
-    here, foreign = facts_of(*line), process(*line, "--json", PYTHONIOENCODING="ascii", LC_ALL="C").facts
-    assert here | {"seconds": 0} == foreign | {"seconds": 0}
-    if name.partition("-")[0] in ("sample", "predict", "impute", "select"):
-        return  # tables, where a quoted label may hold a line
-    out = good(*line).out
-    assert all(text.isprintable() for text in out.splitlines())
-    assert "\x1b" not in out
+    lines = [[renamed.get(str(word), word) for word in words(name, model, table)] for name in OF_A_MODEL]
+    in_json = [[*line, "--json"] for line in lines]
+    there = processes(in_json, tmp_path / "printed", PYTHONIOENCODING="ascii", LC_ALL="C")
+    for name, line, foreign in zip(OF_A_MODEL, lines, there, strict=True):
+        assert (name, facts_of(*line) | {"seconds": 0}) == (name, foreign.facts | {"seconds": 0})
+        if name.partition("-")[0] in ("sample", "predict", "impute", "select"):
+            continue  # tables, where a quoted label may hold a line
+        out = good(*line).out
+        assert all(text.isprintable() for text in out.splitlines()), name
+        assert "\x1b" not in out
 
 
 @pytest.mark.parametrize(("name", "fact"), [("query", "given"), ("similar", "states"), ("sample", "columns")])

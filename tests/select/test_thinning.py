@@ -216,7 +216,7 @@ def test_more_oversampling_comes_nearer() -> None:
     def reached(oversampling: int) -> float:
         chosen = [
             fn.select.kernel_thinning(kernel, points, 32, method="compress", oversampling=oversampling, seed=seed).rows
-            for seed in range(10)
+            for seed in range(3)  # each of them at a seventh of its distance
         ]
         return float(np.mean([fn.compare.mmd(kernel, rows, points) for rows in chosen]))
 

@@ -248,8 +248,17 @@ def test_conditioning_and_clamping_agree_if_and_only_if_a_joint_distribution_exi
 
 
 @pytest.mark.slow
-def test_the_quick_form_has_every_part_and_theorem_3_holds(tmp_path: Path) -> None:
+def test_the_quick_form_has_every_part_and_theorem_3_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    costs = [study.cost(n, 500) for n in (20, 30, 40)]
+    monkeypatch.setattr(study, "costs", lambda _: costs)  # in this process, of few variables
+    monkeypatch.setattr(exactly, "SMALL", exactly.SMALL[:5])  # of which the quick form takes every fourth
+    monkeypatch.setattr(study, "OTHER", study.OTHER[:1])
+    monkeypatch.setattr(study, "BY_SIZE", study.BY_SIZE[:1])
+    monkeypatch.setattr(study, "OUTPUT_ROWS", 10_000)
+    monkeypatch.setattr(study, "sizes_of", lambda _: [100, 1_000])
+    gaps = study.gaps
+    monkeypatch.setattr(study, "gaps", lambda truth, dn, _: gaps(truth, dn, 1))  # two take long, and are tested above
     tables = {table.name: table for table in study.compute(Run("quick"))}
     assert len(tables) == 17
     rows = [row[3:7] for row in tables["theorem-3"].rows]
