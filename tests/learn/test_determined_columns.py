@@ -122,6 +122,47 @@ def test_more_columns_than_rows_are_not_made_of_one_another_for_that() -> None:
         assert len(fn.learn.gaussian_graph(np.column_stack([X, -X[:, 15]])).names) == 20
 
 
+def test_folds_and_comparisons_go_without_the_column() -> None:
+    data = chain()
+    table = fn.Table.from_frame({**data, "sum": data["a"] + data["b"]})
+    rest = table.select(["a", "b", "c"])
+    with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination") as told:
+        found = fn.learn.cross_validate(table, folds=3, seed=1)
+    assert len(told) == 1
+    assert found.mean == fn.learn.cross_validate(rest, folds=3, seed=1).mean
+    some, others = np.arange(150), np.arange(150, 300)
+    options = {"permutations": 19, "seed": 1}
+    with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination"):
+        change = fn.compare.explain_change(table[some], table[others], **options)
+    assert set(change.by_variable) == {"a", "b", "c"}
+    with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination"):
+        test = fn.compare.two_sample_test(table[some], table[others], **options)
+    assert test.p_value == fn.compare.two_sample_test(rest[some], rest[others], **options).p_value
+
+
+def test_a_column_that_others_determine_in_one_of_two_tables_is_compared() -> None:
+    before, after = chain(), chain(seed=2)
+    noise = np.random.default_rng(5).normal(size=300)
+    first = {**before, "sum": before["a"] + before["b"]}
+    second = {**after, "sum": after["a"] + after["b"] + noise}
+    options = {"permutations": 19, "seed": 1}
+    assert "sum" in fn.compare.two_sample_test(first, second, **options).by_variable
+    with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination of 'a', 'b' "):
+        change = fn.compare.explain_change(first, second, **options)
+    assert set(change.by_variable) == {"a", "b", "c"}
+
+
+def test_a_report_goes_without_the_column_unless_it_is_the_target() -> None:
+    data = chain(60)
+    data["sum"] = data["a"] + data["b"]
+    with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination of 'a', 'b' "):
+        made = fn.report(data)
+    assert tuple(made.model.names) == ("a", "b", "c")
+    with pytest.warns(fn.FishernetWarning, match="'b' is a linear combination of 'sum', 'a' "):
+        made = fn.report(data, target="sum")
+    assert tuple(made.model.names) == ("a", "c", "sum")
+
+
 def test_a_network_is_fitted_to_the_graph_that_lacks_the_column() -> None:
     data = chain()
     data["sum"] = data["a"] + data["b"]

@@ -32,7 +32,7 @@ from fishernet.compare.corrections import MOST_SPLITS, holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.shares import first_names
-from fishernet.compare.two_sample import check_permutations, joined, split_distances
+from fishernet.compare.two_sample import check_permutations, joined, split_distances, without_determined_columns
 from fishernet.data import State, Statistic, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
@@ -280,6 +280,8 @@ def explain_change(
     if net is not None:
         graph_of(net, "net")
     first, second = joined(before, after, bins, "explain_change", ("before", "after"))
+    if net is None:
+        first, second = without_determined_columns(first, second, each=True)
     order = first.names
     names = sorted(order)
     tables = _in_order(first.select(names)), _in_order(second.select(names))
