@@ -37,7 +37,7 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     return way or ("em" if few or score not in (None, Bic()) else "node-average")
 
 
-def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
+def nearly_empty(source: Source, needed: Collection[str] = (), *, tell: bool = True) -> list[str]:
     """Return the columns from which no arc leads, with a warning: by EM they would become parents of many others.
 
     They are those that are nearly empty, but for the columns needed: the caller wants an arc from these.
@@ -46,7 +46,7 @@ def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
         return []
     missing, n = source.rows.missing_counts(), source.rows.n_rows
     found = [v for v in source.names if v not in needed and n - missing.get(v, 0) < LEAST_KNOWN * n]
-    if found:
+    if found and tell:
         what = f"{listed(found)} {'lacks' if len(found) == 1 else 'lack'} over 90 % of the cells"
         warn(f"{what}, and no arc leads from there to other columns")
     return found
