@@ -131,7 +131,7 @@ def test_folds_and_comparisons_go_without_the_column() -> None:
     assert len(told) == 1
     assert found.mean == fn.learn.cross_validate(rest, folds=3, seed=1).mean
     some, others = np.arange(150), np.arange(150, 300)
-    options = {"permutations": 19, "seed": 1}
+    options: dict[str, Any] = {"permutations": 19, "seed": 1}
     with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination"):
         change = fn.compare.explain_change(table[some], table[others], **options)
     assert set(change.by_variable) == {"a", "b", "c"}
@@ -145,7 +145,7 @@ def test_a_column_that_others_determine_in_one_of_two_tables_is_compared() -> No
     noise = np.random.default_rng(5).normal(size=300)
     first = {**before, "sum": before["a"] + before["b"]}
     second = {**after, "sum": after["a"] + after["b"] + noise}
-    options = {"permutations": 19, "seed": 1}
+    options: dict[str, Any] = {"permutations": 19, "seed": 1}
     assert "sum" in fn.compare.two_sample_test(first, second, **options).by_variable
     with pytest.warns(fn.FishernetWarning, match="'sum' is a linear combination of 'a', 'b' "):
         change = fn.compare.explain_change(first, second, **options)

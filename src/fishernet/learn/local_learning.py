@@ -264,16 +264,11 @@ def local_structure(
     search = word(search, "search", SEARCHES)
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
-    barred = [(parent, child) for parent in _no_inputs(source) for child in names if child != parent]
+    barred = [(parent, child) for parent in nearly_empty(source) for child in names if child != parent]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells, forbidden=barred)
     scorer = LocalScores(source, NodeAverage() if source.has_missing else how)
     searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return searching.run(scorer, rules, Watch(progress, "choosing inputs"))
-
-
-def _no_inputs(source: Source) -> list[str]:
-    """Return the columns that are nearly empty; of expected counts that was said when their network was learned."""
-    return nearly_empty(source.observed, tell=False) if isinstance(source, ExpectedCounts) else nearly_empty(source)
 
 
 def known_cells(source: Source) -> Source:
