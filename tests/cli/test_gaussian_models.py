@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
@@ -187,3 +188,29 @@ def test_a_target_that_holds_text_is_predicted_all_the_same(model: Path, tmp_pat
     facts = facts_of("predict", model, path, "--target", "a")
     assert facts["predicted"] == pytest.approx([1.0])
     assert facts["root_mean_square_error"] is None
+
+
+def test_a_column_that_others_determine_is_left_out_and_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    a, b, c = np.random.default_rng(1).normal(size=(3, 200))
+    frame = pd.DataFrame({"a": a, "b": a + b, "sum": 2 * a + b, "c": c})
+    frame.to_csv("all.csv", index=False)
+    frame.drop(columns="sum").to_csv("rest.csv", index=False)
+    note = "note: the column 'sum' is a linear combination of 'a', 'b' (collinear to ten digits) and is left out"
+    for words in ("learn all.csv", "learn all.csv --model gaussian", "learn all.csv --model markov --test fisher-z"):
+        found = good(*words.split(), "--json")
+        rest = good(*words.replace("all.csv", "rest.csv").split(), "--json")
+        assert found.err.count(note) == 1
+        edges = "arcs" if "arcs" in rest.facts else "edges"
+        assert found.facts[edges] == rest.facts[edges]
+        assert found.facts["columns"]["left out"] == ["sum"]
+    kept = good("learn", "all.csv", "--exclude", "a", "--json")
+    assert "left out;" not in kept.err
+    assert "sum" in kept.facts["variables"]
+    for words in ("compare all.csv all.csv --permutations 19", "report all.csv -o page.html"):
+        assert good(*words.split()).err.count(note) == 1
+    good("learn", "all.csv", "-o", "net.json")
+    chosen = good("select", "net.json", "all.csv", "-k", "3", "--seed", "1")
+    assert chosen.cells[0] == ["row", "a", "b", "sum", "c", "stands_for"]

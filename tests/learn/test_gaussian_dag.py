@@ -86,7 +86,6 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     [
         (numbers(30, 3, 1), "bic", "a source of statistics"),
         (Scatter.from_data(numbers(30, 3, 1)), "bic", "take score='fractional'"),
-        (numbers(30, 3, 1)[:, [0, 1, 1]], "fractional", "linear combination"),
         (np.ones((9, 2)), "fractional", "constant"),
     ],
 )

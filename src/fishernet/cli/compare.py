@@ -37,7 +37,7 @@ from fishernet.cli.terminal import (
     shown_states,
 )
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
-from fishernet.compare.two_sample import joined
+from fishernet.compare.two_sample import joined, without_determined_columns
 from fishernet.data import Table
 from fishernet.data.encode import with_missing_states
 from fishernet.data.pooling import repeated
@@ -94,7 +94,8 @@ def compare(
         network = None if model is None else read_bayesian(model, "compare", "compare by")
         first, second = (_read(path, reading, network, progress) for path in (before, after))
         if network is None:
-            first, second = joined(first, second, reading.bins, "compare", (str(before), str(after)))
+            both = joined(first, second, reading.bins, "compare", (str(before), str(after)))
+            first, second = without_determined_columns(*both)
             if reading.missing == "state":
                 first, second = _with_states(first, second)
         first, second = repeated(first, "compare"), repeated(second, "compare")

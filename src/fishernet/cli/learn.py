@@ -24,6 +24,7 @@ from fishernet.cli.terminal import (
     progress_bar,
 )
 from fishernet.data import Table
+from fishernet.data.describe import Description
 from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS
@@ -213,14 +214,15 @@ def learn(
             with watch.time("plot"):
                 progress("drawing the graph", 0, None)
                 write_graph(network, plot)
+    left_out = [name for name in rows.names if name not in set(network.names)]
     facts = {
         "table": str(table),
         "kind": kind,
         "rows": rows.total,
         "training_rows": training.total,
         "held_out_rows": held_out.total,
-        "variables": list(rows.names),
-        "columns": decided.by_kind(),
+        "variables": [name for name in rows.names if name not in left_out],
+        "columns": _by_kind(decided, left_out),
         "missing_cells": decided.missing(),
         "plan": plan_lines(rows, rows, decided.missing(), way),
         **said,
@@ -231,6 +233,13 @@ def learn(
     }
     words = list(learner.text({**facts, "comparable": same_bins(rows.variables)}))
     Answer(facts, words).write(None, as_json)
+
+
+def _by_kind(decided: Description, left_out: list[str]) -> dict[str, list[str]]:
+    """Return the columns of each kind, those that the learner left out beside those that were never read."""
+    kinds = {kind: [name for name in names if name not in left_out] for kind, names in decided.by_kind().items()}
+    kinds["left out"] = [*kinds.pop("left out", []), *left_out]
+    return {kind: names for kind, names in kinds.items() if names}
 
 
 def _scored_by(given: dict[str, Any]) -> Score | None:

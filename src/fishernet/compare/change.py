@@ -37,7 +37,7 @@ from fishernet.compare.number_families import NumberFamilies
 from fishernet.compare.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.shares import first_names
 from fishernet.compare.state_families import StateFamilies
-from fishernet.compare.two_sample import check_permutations, joined
+from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
 from fishernet.data import Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
@@ -282,6 +282,8 @@ def explain_change(
     if net is not None:
         graph_of(net, "net")
     first, second = joined(before, after, bins, "explain_change", ("before", "after"))
+    if net is None:
+        first, second = without_determined_columns(first, second, each=True)
     order = first.names
     names = sorted(order)
     tables = _in_order(first.select(names)), _in_order(second.select(names))

@@ -42,6 +42,7 @@ from fishernet.compare.shares import (
 )
 from fishernet.data import Blocks, Source, Table
 from fishernet.data.matching import is_table
+from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
@@ -205,7 +206,7 @@ def two_sample_test(
     if is_statistics(X) or is_statistics(Y):
         return _of_statistics(X, Y, kernel, way, number)
     if kernel is None:
-        X, Y = joined(X, Y, bins)
+        X, Y = without_determined_columns(*joined(X, Y, bins))
         kernel = row_kernel(network_of_both(X, Y), X, Y, seed=0)
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
@@ -374,6 +375,20 @@ def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
         return tables
     both = stacked(tables).discretize(AUTO if bins is None else bins)
     return [table.conform(both.variables) for table in tables]
+
+
+def without_determined_columns(first: Table, second: Table, *, each: bool = False) -> tuple[Table, Table]:
+    """Return two tables without the columns of numbers that others determine in both together, or in either of them.
+
+    The same go in whatever order the columns come.
+    """
+    if not all(variable.is_continuous for variable in first.variables):
+        return first, second
+    left: Sequence[str] = sorted(first.names)
+    for table in (first, second) if each else (stacked([first, second]),):
+        left = without_determined(table.select(left)).names
+    kept = [name for name in first.names if name in left]
+    return (first, second) if len(kept) == len(first.names) else (first.select(kept), second.select(kept))
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:

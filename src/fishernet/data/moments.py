@@ -8,7 +8,7 @@ Sums of products scaled to 1 on the diagonal: correlations, when they are centre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Self
@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import are, check_names, listed, several
 from fishernet.data.matching import as_numbers
 from fishernet.data.source import Source, is_statistics
 from fishernet.data.statistics import Statistic
 from fishernet.data.statistics.counting import check_sets
+from fishernet.data.table import Table
 from fishernet.data.variable import Continuous, require_continuous
 
 Floats = npt.NDArray[np.float64]
@@ -218,11 +219,15 @@ def scaled_products(scatter: Scatter, *, center: bool) -> Floats:
 def require_varying(scatter: Scatter, *, center: bool = True) -> None:
     """Raise SchemaError, naming them, when columns are constant (or, as they are, 0)."""
     check.flag(center, "center")
-    least = scatter.n * (ROUNDING * scatter.mean) ** 2 if center else 0.0
-    still = np.diag(products(scatter, center=center)) <= least
+    still = np.diag(products(scatter, center=center)) <= _of_rounding(scatter, center=center)
     constant = [name for name, flag in zip(scatter.names, still, strict=True) if flag]
     if constant:
         raise SchemaError(f"{are(constant, 'column')} {'constant' if center else '0'}; leave out what does not vary")
+
+
+def _of_rounding(scatter: Scatter, *, center: bool) -> Floats:
+    """Return the sums of squares that rounding leaves of constant columns, (d,)."""
+    return scatter.n * (ROUNDING * scatter.mean) ** 2 * center
 
 
 def rank(n_rows: float, *, center: bool) -> int:
@@ -232,28 +237,9 @@ def rank(n_rows: float, *, center: bool) -> int:
 
 def require_independent(names: tuple[str, ...], scaled: Floats, most: int) -> None:
     """Raise SchemaError, naming the columns, when one of up to `most` columns is made of the others."""
-    d = len(names)
-    if d > most:
-        return  # dependent anyhow; a search sees which sets it meets
-    try:
-        roots = np.diag(np.linalg.cholesky(scaled))
-    except np.linalg.LinAlgError:
-        roots = np.zeros(d)
-    if roots.min(initial=1.0) ** 2 > NO_REST:
-        return
-    refuse_collinear(names, scaled, _first_dependent(scaled))
-
-
-def _first_dependent(scaled: Floats) -> list[int]:
-    """Return the first columns of which the last is made of the others: by bisection over how many."""
-    low, high = 1, len(scaled)
-    while low < high:
-        middle = (low + high) // 2
-        if _is_independent(scaled[:middle, :middle]):
-            low = middle + 1
-        else:
-            high = middle
-    return list(range(low))
+    if len(names) > most or _is_independent(scaled):
+        return  # of more columns some are made of others anyhow; a search sees which sets it meets
+    refuse_collinear(names, scaled, range(_determined(scaled, most)[0] + 1))
 
 
 def _is_independent(scaled: Floats) -> bool:
@@ -263,12 +249,93 @@ def _is_independent(scaled: Floats) -> bool:
         return False
 
 
-def refuse_collinear(names: tuple[str, ...], scaled: Floats, columns: npt.ArrayLike) -> NoReturn:
+def _determined(scaled: Floats, most: int) -> list[int]:
+    """Return the columns that are linear combinations of those before them that are none themselves.
+
+    Any column is a combination of `most` others, the rank of the products: beyond it only what equals another counts.
+    """
+    d = len(scaled)
+    factor, rest, kept = np.zeros((min(most, d), d)), np.ones(d), 0  # a Cholesky factor's columns, as rows
+    found = []
+    for v in range(d):
+        if kept == most:
+            others = [u for u in range(v) if u not in found]
+            if (1 - scaled[v, others] ** 2 <= NO_REST).any():
+                found.append(v)
+        elif rest[v] <= NO_REST:
+            found.append(v)
+        else:
+            factor[kept] = (scaled[v] - factor[:kept, v] @ factor[:kept]) / np.sqrt(rest[v])
+            rest -= factor[kept] ** 2
+            kept += 1
+    return found
+
+
+def refuse_collinear(names: tuple[str, ...], scaled: Floats, columns: Iterable[int]) -> NoReturn:
     """Raise SchemaError: the last of some columns is made of the others, of which those that count are named."""
-    *others, last = np.asarray(columns).tolist()
+    *others, last = map(int, columns)
+    of = [names[v] for v in _parts(scaled, others, last)]
+    raise SchemaError(f"{_combination(names[last], of)}; leave one of them out")
+
+
+def _parts(scaled: Floats, others: list[int], last: int) -> list[int]:
+    """Return those of some columns that count in the combination of them that another is."""
+    equal = [v for v in others if 1 - scaled[v, last] ** 2 <= NO_REST]
+    if equal:
+        return equal[:1]
     weights, *_ = np.linalg.lstsq(scaled[np.ix_(others, others)], scaled[others, last], rcond=1e-9)
-    taken = [names[v] for v, weight in zip(others, weights.tolist(), strict=True) if abs(weight) > 1e-4]
-    raise SchemaError(
-        f"the column {names[last]!r} is a linear combination of {listed(taken or [names[v] for v in others])} "
-        "(collinear to ten digits); leave one of them out"
-    )
+    return [v for v, weight in zip(others, weights.tolist(), strict=True) if abs(weight) > 1e-4] or others
+
+
+def _combination(name: str, of: Iterable[str]) -> str:
+    return f"the column {name!r} is a linear combination of {listed(of)} (collinear to ten digits)"
+
+
+def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool = True) -> Source:
+    """Return a source of numbers without the columns that are linear combinations of others, with a warning.
+
+    Those go that others before them determine. The columns to keep count as the first, and never go: where one of them
+    is a combination of other such columns, the learner refuses it. Columns that are not all numbers stay as they are.
+    """
+    keep = set(keep)
+    if not source.variables or not all(variable.is_continuous for variable in source.variables):
+        return source
+    found = _of_known_cells(source.rows, keep) if source.has_missing and source.rows is not None else None
+    if found is None:
+        found = determined(Scatter.of(source), keep, center=center)
+    found = {name: of for name, of in found.items() if name not in keep}
+    if not found:
+        return source
+    warn("; ".join(_left_out(name, found, keep) for name in found))
+    rest = [name for name in source.names if name not in found]
+    if source.rows is not None:
+        return source.rows.select(rest)
+    return Scatter.of(source, [source.names.index(name) for name in rest])
+
+
+def determined(scatter: Scatter, first: Container[str] = (), *, center: bool = True) -> dict[str, list[str]]:
+    """Return the columns that are linear combinations of those before them, and of which; some count as the first."""
+    varying = np.flatnonzero(np.diag(products(scatter, center=center)) > _of_rounding(scatter, center=center))
+    order = sorted(varying.tolist(), key=lambda v: scatter.names[v] not in first)
+    scatter = scatter.marginal(order)
+    scaled, most = scaled_products(scatter, center=center), rank(scatter.n, center=center)
+    if most < 2 or (len(order) <= most and _is_independent(scaled)):
+        return {}  # in two rows all columns are the same
+    found = _determined(scaled, most)
+    parts = {v: _parts(scaled, [u for u in range(v) if u not in found], v) for v in found}
+    return {scatter.names[v]: [scatter.names[u] for u in of] for v, of in parts.items()}
+
+
+def _of_known_cells(rows: Table, first: Container[str]) -> dict[str, list[str]]:
+    """Return what is determined in the complete rows, and in all rows that know the columns that it is made of."""
+    found = determined(Scatter.of(rows.drop_missing()), first)
+    known = {name: Scatter.of(rows.select([*of, name]).drop_missing()) for name, of in found.items()}
+    return {name: of for name, of in found.items() if name in determined(known[name], of)}
+
+
+def _left_out(name: str, found: Mapping[str, list[str]], keep: Container[str]) -> str:
+    """Return that a column is left out, and what else could be, so that it stays."""
+    shared = {part for other, of in found.items() if other != name for part in of}
+    free = [] if shared & {*found[name]} else [part for part in found[name] if part not in keep]
+    instead = f"; leave out {free[0]!r} instead to keep it" if free else ""
+    return f"{_combination(name, found[name])} and is left out{instead}"

@@ -59,6 +59,11 @@ class Source(Protocol):
         return None
 
     @property
+    def observed(self) -> Table | None:
+        """The table that the statistics are of, with its missing cells, also where a model fills them in."""
+        return self.rows
+
+    @property
     def has_missing(self) -> bool:
         """Whether a cell of `rows` is missing; False for statistics alone, which tell the weight left out."""
         return False

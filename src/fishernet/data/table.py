@@ -406,6 +406,11 @@ class Table(GivesFrames):
         return change(self, 0)
 
     @property
+    def observed(self) -> Table:
+        """The table itself, as sources have it."""
+        return self
+
+    @property
     def has_missing(self) -> bool:
         """Whether any cell is missing."""
         if self._has_missing is None:

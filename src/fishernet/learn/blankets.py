@@ -30,6 +30,7 @@ from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
 from fishernet.data import Table
 from fishernet.data.matching import as_numbers, frame_names, is_frame
+from fishernet.data.moments import without_determined
 from fishernet.data.source import is_source
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest, TestResult
@@ -395,13 +396,14 @@ def markov_graph(
     Warns
     -----
     FishernetWarning
-        When "knn-mi" will take more than a minute, by the time of its first estimate; and when `max_seconds` ends it.
+        When "knn-mi" will take more than a minute, by the time of its first estimate; when `max_seconds` ends it; and
+        when, for "fisher-z", a column is a linear combination of others, and left out of the graph.
 
     Raises
     ------
     SchemaError
         When a column is constant, of another kind than the test needs, has NaN or infinite values (the message names it
-        and the row) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
+        and the row); when there are too few rows or names do not
         fit.
     FishernetError
         When an option is unknown or out of range.
@@ -469,6 +471,9 @@ def _test_of(
     refuse_options(options, own, f"the test {named!r}")
     if named == "knn-mi":
         options = options | {"progress": work.permuting}
+    if named == "fisher-z":
+        X = without_determined(as_numbers(X, names, purpose="the test 'fisher-z'", remedy=STATES, gaps=True))
+        names = None
     how = made_by(X, names=names, **options)
     return how.names, how
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,12 @@ from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
+from fishernet.data.moments import without_determined
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structures import structure, usual_score
+from fishernet.learn.structures import named_columns, structure, usual_score
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
@@ -171,9 +172,10 @@ def cross_validate(
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)
+    options = reusable(as_dag)
+    table = cast(Table, without_determined(table, named_columns(options.get("required", ()), options.get("start"))))
     score = usual_score(table) if score is None else score
     seeds = random.integers(0, 2**63, folds).tolist()
-    options = reusable(as_dag)
     logs = np.empty(table.n_rows)
     seconds = np.empty(folds)
 

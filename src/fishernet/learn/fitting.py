@@ -53,10 +53,10 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarko
     ----------
     X : (n, d) array, Table of continuous columns, data frame, mapping from names to columns, or Scatter
         Numbers. The columns of an array are those of ``graph.names``, in their order; otherwise columns are matched by
-        name. Cells of a table or a frame may be missing (at random, as for `em_fit`); the network is then the likeliest
-        for what is known, by expectation and maximization.
+        name, and those that the graph does not have are passed over. Cells of a table or a frame may be missing (at
+        random, as for `em_fit`); the network is then the likeliest for what is known, by expectation and maximization.
     graph : UndirectedGraph
-        On the same variables as the data.
+        On variables of the data.
     **em
         Where cells are missing, what `em_fit` takes of these: max_steps, tolerance, max_seconds, progress.
 
@@ -68,8 +68,8 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarko
     Raises
     ------
     SchemaError
-        When names differ from the graph's, a value is not finite, a column is constant, there are fewer than two rows,
-        or the variables of a clique are collinear, as n or more always are; the variables are named.
+        When the data lack a variable of the graph, a value is not finite, a column is constant, there are fewer than
+        two rows, or the variables of a clique are collinear, as n or more always are; the variables are named.
     ConvergenceError
         When there are too few rows for the graph in another way.
 
@@ -103,10 +103,10 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarko
 
     if is_table(X) or is_frame(X):
         table = as_numbers(X, purpose="a Gaussian model", gaps=True)
-        _require_names(table.names, graph)
+        _require_columns(table.names, graph)
         if table.has_missing:
             return cast(GaussianMarkovNetwork, _by_gaussian_em(table.select(graph.names), fitted, em))
-        X = table
+        X = table.select(graph.names)
     refuse_options(em, (), "a fit to complete rows")
     return fitted(_matched(X, graph))
 
@@ -123,20 +123,17 @@ def _by_gaussian_em(rows: Table, fitted: Callable[[Scatter], Any], options: dict
 
 
 def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
-    """Return the scatter of exactly the graph's variables, in its order."""
+    """Return the scatter of the graph's variables, in its order."""
     scatter = as_scatter(X, None if is_source(X) or is_frame(X) else graph.names)
-    _require_names(scatter.names, graph)
+    _require_columns(scatter.names, graph)
     return scatter.marginal([scatter.names.index(name) for name in graph.names])
 
 
-def _require_names(names: Sequence[str], graph: UndirectedGraph) -> None:
-    """Raise SchemaError unless the data have exactly the graph's variables."""
+def _require_columns(names: Sequence[str], graph: UndirectedGraph) -> None:
+    """Raise SchemaError unless the data have all variables of the graph."""
     absent = [name for name in graph.names if name not in set(names)]
-    more = [name for name in names if name not in set(graph.names)]
-    if absent or more:
-        sides = (("the data lack", absent), ("the graph lacks", more))
-        text = "; ".join(f"{side} {listed(found)}" for side, found in sides if found)
-        raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
+    if absent:
+        raise SchemaError(f"the data lack {listed(absent)}, which the graph has; they have {listed(names)}")
 
 
 def parameters(

@@ -130,7 +130,8 @@ class InputSearch:
         if self.last_step and fits and n:
             n_candidates += n
             steps += 1
-            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in nodes]
+            barred = rules.forbidden | np.eye(n, dtype=bool)
+            rests = [(node, tuple(np.flatnonzero(~barred[:, node.variable]).tolist())) for node in nodes]
             scores = ask(Families.from_pairs((node.variable, rest) for node, rest in rests))
             for (node, rest), score in zip(rests, scores.tolist(), strict=True):
                 if score > node.best_score + tie(score, node.best_score):
@@ -171,6 +172,7 @@ def _candidates(node: Node, rules: Rules) -> Families:
     inputs = np.array(node.inputs, dtype=np.int32)
     room = rules.max_cells / rules.states[[node.variable, *node.inputs]].prod()
     may = rules.states <= room
+    may &= ~rules.forbidden[:, node.variable]
     may[[node.variable, *node.inputs]] = False
     added = np.flatnonzero(may).astype(np.int32) if len(inputs) < rules.max_parents else np.zeros(0, np.int32)
     node.candidates = np.concatenate([added, inputs])
@@ -205,7 +207,8 @@ def local_structure(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data. Cells of a Table or a frame may be missing.
+        The data. Cells of a Table or a frame may be missing; a column that lacks over nine tenths of its cells is no
+        input, with a warning.
     score : str or Score
         What is maximized for each variable: "mdl" (alias "bic"), "aic", "loglik".
     search : {"greedy", "tabu"}
@@ -261,7 +264,8 @@ def local_structure(
     search = word(search, "search", SEARCHES)
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
-    rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
+    barred = [(parent, child) for parent in nearly_empty(source) for child in names if child != parent]
+    rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells, forbidden=barred)
     scorer = LocalScores(source, NodeAverage() if source.has_missing else how)
     searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return searching.run(scorer, rules, Watch(progress, "choosing inputs"))

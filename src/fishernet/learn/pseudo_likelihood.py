@@ -27,7 +27,16 @@ from fishernet.base.names import listed, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
 from fishernet.data import as_scatter, categorical_source
-from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
+from fishernet.data.matching import as_numbers
+from fishernet.data.moments import (
+    Floats,
+    rank,
+    refuse_collinear,
+    require_independent,
+    scaled_products,
+    without_determined,
+)
+from fishernet.data.source import is_statistics
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.blankets import Edge, combined, edges_between, joined
 from fishernet.learn.local_learning import counted
@@ -273,13 +282,13 @@ def gaussian_graph(
     -----
     FishernetWarning
         When blankets ended for want of rows: the score saturates, and their edges mean nothing. When there are fewer
-        rows than columns and no prior.
+        rows than columns and no prior. When a column is a linear combination of others: it is left out of the graph.
 
     Raises
     ------
     SchemaError
-        When a value is not finite (the message names column and row), columns are constant or made of others, or there
-        are fewer than three rows.
+        When a value is not finite (the message names column and row), columns are constant, or there are fewer than
+        three rows.
     FishernetError
         When the rule is unknown or the prior out of range.
 
@@ -303,7 +312,9 @@ def gaussian_graph(
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))
     """
     rule = word(rule, "rule", RULES)
-    scatter = as_scatter(expected_numbers(X), names)
+    purpose = "a Gaussian model"
+    every = as_scatter(X, names) if is_statistics(X) else as_numbers(X, names, purpose=purpose, gaps=True)
+    scatter = as_scatter(expected_numbers(without_determined(every, center=center)))
     d = len(scatter.names)
     if scatter.n < 3:
         raise SchemaError(f"a graph of Gaussian variables needs at least 3 rows, got {scatter.n}")

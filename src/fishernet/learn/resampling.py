@@ -27,12 +27,13 @@ from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, wor
 from fishernet.data import Blocks, Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
+from fishernet.data.moments import without_determined
 from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Links
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
-from fishernet.learn.structures import dag, usual_score
+from fishernet.learn.structures import dag, named_columns, usual_score
 from fishernet.scores import Score, named_score
 
 Result = TypeVar("Result")
@@ -278,12 +279,14 @@ def edge_strengths(
     ['from', 'to', 'strength', 'direction']
     """
     source: Source = table if is_statistics(table) else as_data(table, "edge_strengths, which draws rows,")
+    options = reusable(as_dag)
+    if not is_statistics(source):
+        source = without_determined(source, named_columns(options.get("required", ()), options.get("start")))
     names = source.names
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
     score = usual_score(source) if score is None else score
     way: Any = way_with_missing(source, missing, named_score(score))
-    options = reusable(as_dag)
     only_way = _only_way(names, options)
     number = fixed_seed(seed)
     key = stream_key(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
 from fishernet.data import Source, as_source
+from fishernet.data.matching import is_frame
+from fishernet.data.moments import without_determined
+from fishernet.data.source import is_source
 from fishernet.graphs import Dag
 from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact
@@ -143,7 +146,9 @@ def structure(
     Warns
     -----
     FishernetWarning
-        When columns of numbers are as many as the rows, or more, and `max_parents` is not given.
+        When columns of numbers are as many as the rows, or more, and `max_parents` is not given. When a column of
+        numbers is a linear combination of others: it is left out, and the graph does not have it, unless `rules`,
+        `required` or `start` name it.
 
     Raises
     ------
@@ -182,6 +187,12 @@ def structure(
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
+    if how.takes_numbers and rules is None:
+        required, forbidden = check.items(required, "required", "arcs"), check.items(forbidden, "forbidden", "arcs")
+        every = _of_numbers(table, how)
+        table = without_determined(every, named_columns(required, start))
+        if len(table.names) < len(every.names):
+            tiers, forbidden = _of_the_rest(every.names, table.names, tiers, forbidden)
     source = how.source(expected_numbers(table) if how.takes_numbers else table)
     names = column_names(source)
     if rules is None:
@@ -213,6 +224,30 @@ def structure(
         raise
     except KeyboardInterrupt:
         raise Interrupted(best=rules.start, size=several(rules.start.n_edges, "arc")) from None
+
+
+def _of_numbers(data: Any, how: Score) -> Source:
+    """Return what a score of numbers is asked about: a scatter, or rows that lack some."""
+    source = as_source(data) if is_frame(data) else data
+    return source if is_source(source) and source.has_missing else how.source(source)
+
+
+def named_columns(required: Iterable[Any] = (), start: Dag | None = None) -> set[str]:
+    """Return the columns that arcs or a graph ask for; what is no arc is refused by the rules."""
+    arcs = [arc for arc in required if isinstance(arc, tuple | list)]
+    return {name for arc in arcs for name in arc if isinstance(name, str)} | {*([] if start is None else start.names)}
+
+
+def _of_the_rest(
+    names: Sequence[str], kept: Iterable[str], tiers: Iterable[Iterable[str]] | None, forbidden: Iterable[Edge]
+) -> tuple[Iterable[Iterable[str]] | None, Iterable[Edge]]:
+    """Return tiers and forbidden arcs of the columns that are kept: these ask for no column."""
+    layers = None
+    if tiers is not None:
+        every = [[tier] if isinstance(tier, str) else list(tier) for tier in check.items(tiers, "tiers")]
+        layers = [[name for name in tier if name in kept] for tier in every]
+    Rules.of(names, forbidden=forbidden, tiers=None if tiers is None else every)  # refuses what is no rule of columns
+    return layers, [arc for arc in forbidden if set(kept).issuperset(arc)]
 
 
 def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from fishernet.base import check
 from fishernet.base.display import Brief, page, shows_pages
@@ -19,6 +19,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
+from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.pooling import pooled, stacked
 from fishernet.data.variable import mixes_numbers
@@ -151,9 +152,14 @@ def report(
     if path is not None:
         check_writable(check.path(path))
     later = None if compare_with is None else as_data(compare_with, "report")
-    original, material, cut = _material(table, later, model, bins, seed, progress)
+    original, material, cut = _material(table, later, model, bins, target, seed, progress)
     found.check_target(material.table.names, target)
-    other = later if later is None or material.learned else later.conform(material.table.variables)
+    other = later
+    if later is not None and material.learned:
+        left_out = set(original.names) - set(material.table.names)
+        other = later.select([name for name in later.names if name not in left_out])
+    elif later is not None:
+        other = later.conform(material.table.variables)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
     network = PageNetwork.of(material.model)
     html = page_of(findings, network, title or "Report")
@@ -165,7 +171,13 @@ def report(
 
 
 def _material(
-    table: Any, later: Table | None, model: Any, bins: Bins | None, seed: int, progress: Progress | None
+    table: Any,
+    later: Table | None,
+    model: Any,
+    bins: Bins | None,
+    target: str | None,
+    seed: int,
+    progress: Progress | None,
 ) -> tuple[Table, Material, tuple[str, ...]]:
     """Return the table as given, what is found of it, and which columns were cut into bins for that."""
     check.integer(seed, "seed", least=0)
@@ -187,6 +199,7 @@ def _material(
     if cut:
         points = _points(original, later, bins) if later is not None else AUTO if bins is None else bins
         rows = original.discretize(points)
+    rows = cast(Table, without_determined(rows, [] if target is None else [target]))
     net = bayesian_network(rows, seed=seed, progress=progress)
     return original, Material(rows, net, True, seed), cut
 

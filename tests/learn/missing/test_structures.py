@@ -284,6 +284,24 @@ def test_no_arc_leads_from_a_nearly_empty_column(learn: Callable[..., fn.Dag], n
     assert "v2" in [parent for parent, child in found.edges if child == "h"]
 
 
+@pytest.mark.parametrize("missing", WAYS)
+@pytest.mark.parametrize("learn", [fn.learn.local_structure, fn.learn.dependency_network])
+def test_a_nearly_empty_column_is_no_input(learn: Callable[..., Any], missing: Any) -> None:
+    table = with_holes(below_a_class(), 2000, 1, 0.05)
+    copied = np.where(np.arange(2000) % 15 == 0, table.codes[2], 2).astype(np.uint8)
+    sparse = fn.Table([fn.Variable("h", ["a", "b"]), *table.variables], [copied, *table.codes])
+    with pytest.warns(fn.FishernetWarning, match="'h' lacks over 90 % of the cells") as told:
+        found = learn(sparse, missing=missing, last_step=True)
+    assert [str(line.message) for line in told].count(str(told[0].message)) == 1
+    assert not [v for v, inputs in enumerate(found.inputs) if 0 in inputs]
+    alone = learn(table, missing=missing, last_step=True)
+    others = [{u - 1 for u in inputs} for inputs in found.inputs[1:]]
+    if missing == "em":
+        assert others == [set(inputs) for inputs in alone.inputs]
+    else:  # the price of an input rises with the share of all cells that are missing
+        assert all(inputs <= set(of) for inputs, of in zip(others, alone.inputs, strict=True))
+
+
 def test_a_root_or_a_class_that_is_nearly_empty_is_taken_as_asked() -> None:
     net = below_a_class()
     table = with_holes(net, 1000, 1, 0.05)

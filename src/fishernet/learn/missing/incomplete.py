@@ -125,6 +125,11 @@ class ExpectedCounts(Source):
         """The sum of the rows' weights."""
         return self._rows.total
 
+    @property
+    def observed(self) -> Table:
+        """The rows with their missing cells."""
+        return self._rows
+
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the expected counts of sets of variables, in that order."""
         check_sets(sets, len(self.variables))

@@ -40,13 +40,15 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
 def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
     """Return the columns from which no arc leads, with a warning: by EM they would become parents of many others.
 
-    They are those that are nearly empty, but for the columns needed: the caller wants an arc from these.
+    They are those that are nearly empty, but for the columns needed: the caller wants an arc from these. Of expected
+    counts there is no warning: it came when the network was learned that they are expected under.
     """
-    if source.rows is None or not source.has_missing:
+    rows = source.observed
+    if rows is None or not rows.has_missing:
         return []
-    missing, n = source.rows.missing_counts(), source.rows.n_rows
+    missing, n = rows.missing_counts(), rows.n_rows
     found = [v for v in source.names if v not in needed and n - missing.get(v, 0) < LEAST_KNOWN * n]
-    if found:
+    if found and source.rows is not None:
         what = f"{listed(found)} {'lacks' if len(found) == 1 else 'lack'} over 90 % of the cells"
         warn(f"{what}, and no arc leads from there to other columns")
     return found
