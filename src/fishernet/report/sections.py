@@ -405,11 +405,11 @@ def change(findings: Findings) -> str:
         )
     ]
     if explained.missing:
-        header = ("column", "missing before", "after", "p (corrected)")
+        lacking = ("column", "missing before", "after", "p (corrected)")
         shares = [
             (m.variable, percent(m.before), percent(m.after), number(m.p_corrected, 3)) for m in explained.missing
         ]
-        parts.append(table("Missing in another share of the rows", header, shares[:MOST_ROWS], right=(1, 2, 3)))
+        parts.append(table("Missing in another share of the rows", lacking, shares[:MOST_ROWS], right=(1, 2, 3)))
     if rows:
         header = ("variable", "nats", "95 %", "p (corrected)", "of the graphs")
         parts.append(
