@@ -251,6 +251,7 @@ def test_states_that_only_one_table_has() -> None:
     Y = {"a": ["x", "z"] * 100}
     found = explain(X, Y, **FAST)
     assert found.changed() == ("a",)
+    assert found.new_labels == {"a": {"z": 100}}
     (cell,) = found.by_configuration
     assert set(cell.before) == set(cell.after) == {"x", "y", "z"}
     assert dict(cell.before) == pytest.approx({"x": 101 / 203, "y": 101 / 203, "z": 1 / 203})

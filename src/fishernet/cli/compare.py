@@ -146,6 +146,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "in_doubt": {name: [list(arc) for arc in arcs] for name, arcs in change.in_doubt().items()},
         "undecided": list(change.undecided()),
         "missing": [asdict(missing) for missing in change.missing],
+        "new_labels": {name: {str(label): n for label, n in of.items()} for name, of in change.new_labels.items()},
         "graphs": len(change.graphs),
         "seed": test.seed,
         "variables": rows,
@@ -178,6 +179,13 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
         lines += [
             f"  {shown(m.variable)}: {100 * m.before:.3g} % -> {100 * m.after:.3g} % (p = {number(m.p_corrected)})"
             for m in change.missing
+        ]
+    if change.new_labels:
+        lines += ["", "Labels that only the later table has:"]
+        lines += [
+            f"  {shown(name)}: "
+            + ", ".join(f"{shown(label)} ({several(n, 'row')})" for label, n in list(of.items())[:8])
+            for name, of in change.new_labels.items()
         ]
     if change.changed():
         lines += ["", "Changed, given their parents:", *_variables(test, change)]

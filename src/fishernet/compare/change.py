@@ -38,7 +38,7 @@ from fishernet.compare.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.shares import first_names
 from fishernet.compare.state_families import StateFamilies
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
-from fishernet.data import Table
+from fishernet.data import State, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
@@ -106,6 +106,8 @@ class ChangeResult(Framed):
     """What each configuration of the parents carries in the best graph, the largest first; of tables of states."""
     missing: tuple[MissingChange, ...]
     """The columns whose share of missing cells changed, those that changed most first; whatever their values are."""
+    new_labels: Mapping[str, Mapping[State, int]]
+    """The labels that only the later table has, by column, with their rows."""
     graphs: tuple[tuple[Dag, float], ...]
     """The graphs, the best first, and their weights."""
     level: float
@@ -286,8 +288,10 @@ def explain_change(
         first, second = without_determined_columns(first, second, each=True)
     order = first.names
     names = sorted(order)
-    tables = _in_order(first.select(names)), _in_order(second.select(names))
-    numbers = any(variable.is_continuous for variable in tables[0].variables)
+    numbers = any(variable.is_continuous for variable in first.variables)
+    tables = first.select(names), second.select(names)
+    if numbers:
+        tables = _in_order(tables[0]), _in_order(tables[1])
     families = (NumberFamilies if numbers else StateFamilies)(tables, permutations, resamples, level, number)
     near = _graphs_of(tables, net, families, graphs, level)
     found = _Told.of(families, near, level, progress)
@@ -328,7 +332,9 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         )
     numbers = any(variable.is_continuous for variable in after.variables)
     changes = () if numbers else of_networks(before, after)
-    return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, (), ((after.dag, 1.0),), level, None, seed)
+    return ChangeResult(
+        sum(nats), MappingProxyType(by_variable), changes, (), {}, ((after.dag, 1.0),), level, None, seed
+    )
 
 
 def _arcs_of(graph: Graph) -> list[tuple[str, str]]:
@@ -423,6 +429,7 @@ def _result(
         MappingProxyType(by_variable),
         families.configurations(_families_of_dag(best), smoothing),
         missing_changes(*tables, level),
+        MappingProxyType(families.new_labels()),
         near,
         level,
         (tables[0].n_rows, tables[1].n_rows),

@@ -11,7 +11,7 @@ import numpy as np
 
 from fishernet.compare.conditional_nats import Nats
 from fishernet.compare.configurations import ConfigurationChange
-from fishernet.data import Table
+from fishernet.data import State, Table
 
 Family = tuple[int, ...]  # the parents, ascending, and the child as the last
 
@@ -82,6 +82,10 @@ class Families(ABC):
     @abstractmethod
     def marginal_p_value(self, v: int) -> float:
         """Return the p-value of "this column has the same distribution", whatever the others are."""
+
+    @abstractmethod
+    def new_labels(self) -> dict[str, dict[State, int]]:
+        """Return the labels that only the later table has, by column, with their rows."""
 
     @abstractmethod
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:

@@ -12,6 +12,7 @@ from fishernet.compare.conditional_nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.families import Families, Family, once
 from fishernet.compare.regression_tests import regression_p_value
+from fishernet.data import State
 
 Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
@@ -30,6 +31,10 @@ class NumberFamilies(Families):
         from scipy.stats import ks_2samp  # slow to import, and needed by few calls
 
         return float(ks_2samp(before, after).pvalue)
+
+    def new_labels(self) -> dict[str, dict[State, int]]:
+        """Return nothing: numbers are no labels."""
+        return {}
 
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:  # noqa: ARG002
         """Return nothing: the parents of numbers have no configurations."""

@@ -14,7 +14,7 @@ from fishernet.compare.conditional_nats import Nats, changed_nats
 from fishernet.compare.conditional_tests import conditional_p_value
 from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
 from fishernet.compare.families import Families, Family, once
-from fishernet.data import Statistic, Table
+from fishernet.data import State, Statistic, Table
 from fishernet.data.variable import Variable
 from fishernet.learn.missing.incomplete import AvailableCases
 
@@ -50,6 +50,17 @@ class StateFamilies(Families):
         """Return the exact p-value of a column alone; 1 where it can tell nothing."""
         p = self.p_value((v,))
         return 1.0 if math.isnan(p) else p
+
+    def new_labels(self) -> dict[str, dict[State, int]]:
+        """Return the labels that only the later table has, by column, with their rows."""
+        found = {}
+        for v, variable in enumerate(self._tables[0].variables):
+            before, after = (counts[0] for counts in self.cells((v,)))
+            new = {
+                cast(Variable, variable).states[k]: round(after[k]) for k in np.flatnonzero((before == 0) & (after > 0))
+            }
+            found.update({variable.name: new} if new else {})
+        return found
 
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
         """Return how conditionals changed in each configuration that both tables have, by the smoothed counts."""
