@@ -17,8 +17,8 @@ ASIA = fn.datasets.load("asia")
 
 
 def p_value(before: Any, after: Any, draws: int = 999, seed: int = 0, more: int = 0) -> float:
-    one, other = (np.array(counts, dtype=np.float64) for counts in (before, after))
-    return conditional_p_value(one, other, np.random.default_rng(seed), draws, more)
+    counts = np.stack([np.array(table, dtype=np.float64) for table in (before, after)])
+    return conditional_p_value(counts, np.random.default_rng(seed), draws, more)
 
 
 def test_configurations_that_tell_nothing_count_for_nothing() -> None:
@@ -60,6 +60,30 @@ def test_the_joined_test_is_exact_whatever_the_sizes_are(shape: tuple[int, int])
         found.append(1.0 if math.isnan(p) else p)
     for level in (0.02, 0.05, 0.2):
         assert np.mean(np.array(found) <= level) <= binom.ppf(0.9999, 400, level) / 400
+
+
+def test_more_groups_than_two_are_tested_exactly() -> None:
+    """Three groups, of which one has no row in the second configuration; the child does not depend on the group."""
+    random = np.random.default_rng(11)
+    sizes = np.array([[20, 12], [7, 0], [30, 5]])
+    theta = random.dirichlet([1.0, 1.0, 1.0], 2)
+    found = []
+    for _ in range(400):
+        counts = np.stack([[random.multinomial(n, p) for n, p in zip(of, theta, strict=True)] for of in sizes])
+        found.append(conditional_p_value(counts.astype(np.float64), random, 99, 99))
+    for level in (0.05, 0.2):
+        assert np.mean(np.array(found) <= level) <= binom.ppf(0.9999, 400, level) / 400
+    assert np.mean(found) < 0.56
+    apart = np.array([[[20, 1], [5, 5]], [[2, 18], [5, 5]], [[10, 10], [5, 5]]])
+    assert conditional_p_value(apart * 1.0, random, 99, 999) <= 0.01
+
+
+def test_of_two_groups_it_does_not_matter_which_comes_first() -> None:
+    random = np.random.default_rng(12)
+    for _ in range(10):
+        before, after = random.integers(0, 30, (2, 3, 3))
+        apart = p_value(before, after, 1999, 1) - p_value(after, before, 1999, 2)
+        assert abs(apart) < 0.06
 
 
 def test_a_statistic_that_sees_nothing_does_not_hide_what_the_others_see() -> None:

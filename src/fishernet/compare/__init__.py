@@ -3,6 +3,7 @@
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
+from fishernet.compare.falsify import Dependence, FalsifyResult, falsify
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import (
     StationaryDivergence,
@@ -19,6 +20,8 @@ from fishernet.kernels.sets import mmd
 __all__ = [
     "ChangeResult",
     "ConfigurationChange",
+    "Dependence",
+    "FalsifyResult",
     "MissingChange",
     "ScoreTestResult",
     "Share",
@@ -26,6 +29,7 @@ __all__ = [
     "TwoSampleResult",
     "VariableChange",
     "explain_change",
+    "falsify",
     "full_conditional_divergence",
     "inconsistency_of_conditionals",
     "kl",

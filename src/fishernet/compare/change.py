@@ -23,7 +23,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, cut, listed
+from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
@@ -42,7 +42,7 @@ from fishernet.data import State, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
-from fishernet.graphs.graph import HasGraph, graph_of
+from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.infer.factors import is_model
 from fishernet.learn import structure
 from fishernet.learn.structures import usual_score
@@ -337,17 +337,6 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
     )
 
 
-def _arcs_of(graph: Graph) -> list[tuple[str, str]]:
-    """Return the arcs of a directed graph without cycles, as names."""
-    links = graph.links()
-    if not links.layered or links.lines:
-        message = (
-            f"net must be a BayesianNetwork or a Dag, not {a(type(graph).__name__)}, which has cycles or no directions"
-        )
-        raise SchemaError(message, parameter="net")
-    return [(graph.names[u], graph.names[v]) for u, v in links.arcs]
-
-
 Weighted = tuple[tuple[Dag, float], ...]
 
 
@@ -361,7 +350,7 @@ def _graphs_of(
         if set(graph.names) != set(names):
             different = sorted(set(graph.names) ^ set(names))
             raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
-        return ((Dag.from_edges(names, _arcs_of(graph)), 1.0),)
+        return ((Dag.from_edges(names, directed_arcs(graph, "net")), 1.0),)
     rows = stacked(tables)
     best = structure(rows, score=usual_score(rows), seed=0).dag
     found = graphs_of_sparse_change(families, tuple(tuple(sorted(p)) for p in best.parents), most, level)

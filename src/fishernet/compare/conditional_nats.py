@@ -116,11 +116,11 @@ class _Path:
         variances = variances + fade * (exact.var(ddof=1) - variances[0])
         means = means + fade * (by_chance - means[0])
         reached = _gamma_tail(observed, means, np.maximum(variances, 1e-300))
+        reached[0] = (exact >= observed * (1 - 1e-12)).mean()
+        middle, high = (_place_of(share, np.maximum.accumulate(reached), nats) for share in (0.5, 1 - TAIL))
         reached[0] = p_value
-        reached = np.maximum.accumulate(reached)
-        low = _place_of(min(max(TAIL, (p_value + 2 * TAIL) / 2), 2 * TAIL), reached, nats)
-        middle, high = (_place_of(share, reached, nats) for share in (0.5, 1 - TAIL))
-        return Nats(middle, low, high, by_chance, covered)
+        low = _place_of(min((p_value + 2 * TAIL) / 2, 2 * TAIL), np.maximum.accumulate(reached), nats)
+        return Nats(max(low, middle), low, max(low, high), by_chance, covered)
 
     def _drawn(self, later: Array, earlier: Array, n: int, random: np.random.Generator) -> Array:
         """Return the divergences of tables drawn from two conditionals, (n,)."""

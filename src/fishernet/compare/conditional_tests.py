@@ -1,4 +1,4 @@
-"""Whether a variable's conditional is the same in two tables, given its parents: an exact test of its counts.
+"""Whether a variable's conditional is the same in two tables, or in more groups of rows: an exact test of its counts.
 
 Within one configuration of the parents, rows of one table could stand in the other if the conditional is the same in
 both: given the states that occur there and how many rows each table has there, the counts of one table are a draw from
@@ -10,8 +10,8 @@ it; so those of variables whose conditionals did not change join as independent 
 No statistic sees all changes. Four are joined: the squared deviations of all cells relative to what is expected
 (chi-square), the same with the large cells in front, a shift of the same direction in all configurations (Mantel,
 1963), and the configuration that deviates most. Each is ranked among the observed table and the draws, the ranks are
-summed as Cauchy variables (Liu and Xie, 2020), those above one half as 0, and the sum is ranked again; so the joined
-test is exact as well.
+summed as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so the joined test is exact
+as well.
 """
 
 from __future__ import annotations
@@ -25,70 +25,105 @@ Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6  # of the statistics, in the order above
-PROMISING = 0.1  # first p-values up to which more draws decide
+PROMISING = 30  # draws that reach the observed statistic, up to which others decide
+GROWTH = 7
 AT_ONCE = 2**20  # cells that are drawn at once
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
+MOST_SHIFTED = 256  # deviations summed over configurations, whose covariance is inverted
 DIGITS = 9  # of statistics and ranks that are compared: a draw that is the observed table ties with it
 
 
-def conditional_p_value(before: Array, after: Array, random: np.random.Generator, first: int, more: int) -> float:
-    """Return the p-value of "this conditional did not change"; NaN where the tables can tell nothing.
+def conditional_p_value(counts: Array, random: np.random.Generator, first: int, most: int) -> float:
+    """Return the p-value of "all groups of rows have the same conditional"; NaN where the counts can tell nothing.
 
     Parameters
     ----------
-    before, after : (configurations, states)
-        How many rows of each table have a state in a configuration of the parents.
+    counts : (groups, configurations, states)
+        How many rows of each group have a state in a configuration of the parents. The groups are two tables, or the
+        states of a variable that shall be independent of the child given its parents.
     random : numpy.random.Generator
-    first, more : int
-        How many draws to make, and how many others where the first p-value is at most `PROMISING`: the second p-value
-        alone counts then, so that the probability of a p-value up to t stays at most t.
+    first, most : int
+        How many draws to make at first, and at most. As long as the p-value is small for so many draws, others are
+        made, `GROWTH` times as many, whose p-value alone counts then: so the probability of a p-value up to t stays at
+        most t (after Besag and Clifford, 1991).
     """
-    test = _Test.of(before, after)
+    test = _Test.of(counts)
     if test is None:
         return math.nan
-    p = test.p_value(random, first)
-    if p > PROMISING or more <= first:
-        return p
-    return test.p_value(random, max(first, min(more, MOST_CELLS // test.pooled.size)))
+    most = max(first, min(most, MOST_CELLS // test.counts.size))
+    draws = first
+    while True:
+        p = test.p_value(random, draws)
+        if draws >= most or p * draws > PROMISING:
+            return p
+        draws = min(GROWTH * draws, most)
+
+
+def rough_p_value(counts: Array) -> float:
+    """Return a p-value as `conditional_p_value`, by distributions that the statistics have for many rows.
+
+    It is that of the chi-squared statistic, of the common shift and of the configuration that deviates most, whichever
+    is smallest, times three.
+    """
+    test = _Test.of(counts)
+    return math.nan if test is None else min(1.0, 3 * test.rough_p_value())
 
 
 class _Test:
     """The four statistics of a conditional, of the configurations that tell something.
 
-    Those tell nothing that one of the tables lacks, or in which one state alone occurs.
+    Those tell nothing that one group alone has, or in which one state alone occurs. Of two groups the first is looked
+    at, for the other deviates as much the other way.
     """
 
-    def __init__(self, one: Counts, pooled: Counts) -> None:
-        self.one, self.pooled = one, pooled
-        self.total, self.size = pooled.sum(axis=1), one.sum(axis=1)
-        share = pooled / self.total[:, None]
-        self.expected = self.size[:, None] * share
-        spread = self.size * (self.total - self.size) / np.maximum(self.total - 1, 1)
-        self._by_share = np.where(pooled > 0, 1 / (np.where(pooled > 0, share, 1) * spread[:, None]), 0.0)
-        degrees = (pooled > 0).sum(axis=1) - 1
-        self._off, self._scale = 1 - 2 / (9 * degrees), np.sqrt(2 / (9 * degrees))
-        self._degrees = degrees
-        overall = spread @ share
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        self._pooled, self._sizes = counts.sum(axis=0), counts.sum(axis=2)
+        total = self._sizes.sum(axis=0)
+        share = self._pooled / total[:, None]
+        seen = 1 if len(counts) == 2 else len(counts)
+        self._expected = (self._sizes[:, :, None] * share)[:seen]
+        spread = self._sizes * (total - self._sizes) / np.maximum(total - 1, 1)  # of a state that half of the rows have
+        per_row = np.where(self._sizes > 0, 1 / np.maximum(self._sizes, 1), 0.0)
+        per_row = per_row.sum(axis=0)[None] if seen == 1 else per_row
+        by_state = np.where(self._pooled > 0, (total - 1)[:, None] / np.maximum(self._pooled, 1), 0.0)
+        self._by_cell = per_row[:, :, None] * by_state
+        overall = (spread[:seen] @ share)[:, None]
         self._by_state = overall.sum() / np.where(overall > 0, overall, np.inf)
-        self._inverse = np.linalg.pinv(np.diag(overall) - share.T @ (spread[:, None] * share))
+        self._degrees = ((self._sizes > 0).sum(axis=0) - 1) * ((self._pooled > 0).sum(axis=1) - 1)
+        self._off, self._scale = 1 - 2 / (9 * self._degrees), np.sqrt(2 / (9 * self._degrees))
+        self._of_shift = self._inverse_of_shift(share, total)
 
     @classmethod
-    def of(cls, before: Array, after: Array) -> _Test | None:
-        one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
-        pooled = one + other
-        telling = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0) & ((pooled > 0).sum(axis=1) > 1)
+    def of(cls, counts: Array) -> _Test | None:
+        whole = np.rint(counts).astype(np.int64)
+        pooled = whole.sum(axis=0)
+        telling = ((whole.sum(axis=2) > 0).sum(axis=0) > 1) & ((pooled > 0).sum(axis=1) > 1)
         if not telling.any():
             return None
-        occurs = pooled[telling].sum(axis=0) > 0
-        return cls(one[telling][:, occurs], pooled[telling][:, occurs])
+        told = whole[:, telling]
+        occurs, takes_part = told.sum(axis=(0, 1)) > 0, told.sum(axis=(1, 2)) > 0
+        return cls(told[takes_part][:, :, occurs])
+
+    def _inverse_of_shift(self, share: Array, total: Counts) -> Array | None:
+        """Return the inverse covariance of the deviations summed over configurations; None where it is too large."""
+        n_groups, n_states = len(self._sizes) - 1, share.shape[1]
+        if n_groups * n_states > MOST_SHIFTED:
+            return None
+        of_groups = np.einsum("gj,gh->jgh", self._sizes[:-1], np.eye(n_groups))
+        of_groups = of_groups - np.einsum("gj,hj->jgh", self._sizes[:-1], self._sizes[:-1]) / total[:, None, None]
+        of_states = np.einsum("jk,kl->jkl", share, np.eye(n_states)) - np.einsum("jk,jl->jkl", share, share)
+        scaled = of_groups * (total / np.maximum(total - 1, 1))[:, None, None]
+        covariance = np.einsum("jgh,jkl->gkhl", scaled, of_states)
+        return np.linalg.pinv(covariance.reshape(n_groups * n_states, -1), hermitian=True)
 
     def p_value(self, random: np.random.Generator, n_draws: int) -> float:
-        """Return the rank of the observed table among so many draws and itself, as a share."""
-        chunk = max(1, AT_ONCE // self.pooled.size)
+        """Return the rank of the observed counts among so many draws and themselves, as a share."""
+        chunk = max(1, AT_ONCE // self.counts.size)
         sizes = (min(chunk, n_draws - begin) for begin in range(0, n_draws, chunk))
-        drawn = (self.statistics(exchanged(self.pooled, self.size, n, random)) for n in sizes)
-        found = np.concatenate([self.statistics(self.one[None]), *drawn])
-        if len(self.one) == 1:  # the statistics are the same but for their scale
+        drawn = (self.statistics(self._drawn(n, random)) for n in sizes)
+        found = np.concatenate([self.statistics(self.counts[None]), *drawn])
+        if len(self._degrees) == 1:  # the statistics say the same
             return float(_ranks(found[:, 0])[0])
         ranks = np.stack([_ranks(column) for column in found.T], axis=1)
         scores = np.tan(
@@ -96,33 +131,51 @@ class _Test:
         )  # a statistic that sees nothing shall not outweigh the others
         return float(_ranks(scores @ WEIGHTS)[0])
 
+    def rough_p_value(self) -> float:
+        """Return the least of the p-values of three statistics by the distributions that they have for many rows."""
+        from scipy.special import gammaincc, ndtr  # slow to import, and needed by few calls
+
+        total, _, of_shift, largest = self.statistics(self.counts[None])[0]
+        by_total = gammaincc(self._degrees.sum() / 2, total / 2)
+        degrees = (len(self._sizes) - 1) * (self._pooled.shape[1] - 1)
+        by_shift = gammaincc(degrees / 2, of_shift / 2)
+        return float(min(by_total, by_shift, 1 - ndtr(largest) ** len(self._degrees)))
+
+    def _drawn(self, n: int, random: np.random.Generator) -> Counts:
+        """Return counts of all groups but the last where all have the same conditional."""
+        left, found = self._pooled, []
+        for sizes in self._sizes[:-1]:
+            found.append(exchanged(left, sizes, n, random))
+            left = left - found[-1]
+        return np.stack(found, axis=1)
+
     def statistics(self, counts: Counts) -> Array:
-        """Return the four statistics of tables, (tables, 4), from their counts, (tables, configurations, states)."""
-        off = counts - self.expected
+        """Return the four statistics of tables, (tables, 4), from (tables, groups, configurations, states).
+
+        The last group may be left out, for it has the rows that the others do not have.
+        """
+        first = counts[:, : len(self._sizes) - 1]
+        off = first - self._expected[: first.shape[1]]
+        shift = off.sum(axis=2).reshape(len(counts), -1)
+        if len(self._expected) > 1:
+            off = np.concatenate([off, -off.sum(axis=1, keepdims=True)], axis=1)
         squares = off**2
-        by_configuration = (squares * self._by_share).sum(axis=2)
+        by_configuration = (squares * self._by_cell).sum(axis=(1, 3))
         near_normal = (np.cbrt(by_configuration / self._degrees) - self._off) / self._scale  # Wilson and Hilferty, 1931
-        shift = off.sum(axis=1)
-        return np.stack(
-            [
-                by_configuration.sum(axis=1),
-                squares.sum(axis=1) @ self._by_state,
-                ((shift @ self._inverse) * shift).sum(axis=1),
-                near_normal.max(axis=1),
-            ],
-            axis=1,
-        )
+        of_shift = np.zeros(len(counts)) if self._of_shift is None else ((shift @ self._of_shift) * shift).sum(axis=1)
+        large = (squares.sum(axis=2) * self._by_state[:, 0]).sum(axis=(1, 2))
+        return np.stack([by_configuration.sum(axis=1), large, of_shift, near_normal.max(axis=1)], axis=1)
 
 
 def exchanged(pooled: Counts, sizes: Counts, n: int, random: np.random.Generator) -> Counts:
-    """Return counts of the first table where rows of both change places within configurations.
+    """Return counts of one group where rows of all change places within configurations.
 
     Parameters
     ----------
-    pooled : (configurations, states)
-        Of both tables.
+    pooled : (configurations, states) or (n, configurations, states)
+        Of all groups.
     sizes : (configurations,)
-        How many rows of the first table each configuration has.
+        How many rows of the group each configuration has.
     n : int
     random : numpy.random.Generator
 
@@ -130,10 +183,11 @@ def exchanged(pooled: Counts, sizes: Counts, n: int, random: np.random.Generator
     -------
     (n, configurations, states)
     """
-    shape = (n, len(pooled))
-    left, to_draw = np.broadcast_to(pooled.sum(axis=1), shape), np.broadcast_to(sizes, shape).copy()
-    found = np.empty((*shape, pooled.shape[1]), dtype=np.int64)
-    for state, here in enumerate(pooled.T[:-1]):
+    shape = (n, len(sizes))
+    left, to_draw = np.broadcast_to(pooled.sum(axis=-1), shape), np.broadcast_to(sizes, shape).copy()
+    found = np.empty((*shape, pooled.shape[-1]), dtype=np.int64)
+    for state in range(pooled.shape[-1] - 1):
+        here = pooled[..., state]
         left = left - here
         found[:, :, state] = random.hypergeometric(np.broadcast_to(here, shape), left, to_draw)
         to_draw -= found[:, :, state]

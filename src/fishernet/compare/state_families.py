@@ -96,7 +96,7 @@ class StateFamilies(Families):
         return _marginal(before) + _marginal(after) - _marginal(before + after)
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return conditional_p_value(*self.cells(family), random, self._first, self._more)
+        return conditional_p_value(np.stack(self.cells(family)), random, self._first, self._more)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         return changed_nats(*self.cells(family), p_value, self._resamples, random)

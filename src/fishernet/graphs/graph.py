@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import a
 
 Arc = tuple[int, int]
 WANTED = "a graph, or a model that has one"
@@ -127,3 +128,15 @@ def graph_of(given: Graph | HasGraph, name: str = "graph") -> Graph:
     if graph is None:
         raise SchemaError(f"{name} must be {WANTED}; {model!r} has no graph", parameter=name)
     return graph
+
+
+def directed_arcs(graph: Graph, parameter: str) -> list[tuple[str, str]]:
+    """Return the arcs of a directed graph without cycles, as names; SchemaError of another graph."""
+    links = graph.links()
+    if not links.layered or links.lines:
+        message = (
+            f"{parameter} must be a BayesianNetwork or a Dag, not {a(type(graph).__name__)}, which has cycles or no "
+            "directions"
+        )
+        raise SchemaError(message, parameter=parameter)
+    return [(graph.names[u], graph.names[v]) for u, v in links.arcs]

@@ -1,0 +1,90 @@
+"""What a graph does not say: independences that do not hold are found, others are not, and bad input is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2_contingency
+
+import fishernet as fn
+from fishernet.base.errors import SchemaError
+from tests.networks import with_holes
+
+ASIA = fn.datasets.load("asia")
+ROWS = ASIA.sample(1000, seed=1)
+falsify = fn.compare.falsify
+
+
+def without(*arcs: tuple[str, str]) -> fn.Dag:
+    return fn.Dag.from_edges(ASIA.names, [arc for arc in ASIA.dag.edges if arc not in arcs])
+
+
+def test_each_pair_that_is_not_joined_is_tested_once_given_the_parents_of_the_second() -> None:
+    found = falsify(ASIA, ROWS)
+    pairs = {frozenset((one.first, one.second)) for one in found.independences}
+    joined = {frozenset(arc) for arc in ASIA.dag.edges}
+    assert len(found.independences) == len(pairs) == 8 * 7 // 2 - len(joined)
+    assert not pairs & joined
+    for one in found.independences:
+        assert one.given == tuple(sorted(ASIA.parents(one.second)))
+        assert one.second not in ASIA.dag.ancestors(one.first)
+    assert found.untested == ()
+
+
+def test_an_arc_that_is_missing_is_found() -> None:
+    found = falsify(without(("bronc", "dysp")), ROWS)
+    assert [{one.first, one.second} for one in found.pairs()][:1] == [{"bronc", "dysp"}]
+    assert found.pairs()[0].p_corrected <= 0.05
+    assert "bronc" in repr(found)
+    assert found.to_frame().column_names == ["first", "second", "nats", "p_value", "p_corrected", "given"]
+
+
+def test_the_true_graph_is_seldom_accused() -> None:
+    accused = sum(bool(falsify(ASIA, ASIA.sample(300, seed=s), permutations=99).pairs()) for s in range(60))
+    assert accused <= binom.ppf(0.9999, 60, 0.05)
+
+
+def test_nats_are_the_mutual_information_less_what_chance_adds() -> None:
+    rows = fn.Table.from_frame({"a": ["x", "y"] * 50, "b": ["u"] * 30 + ["v", "u"] * 35})
+    (one,) = falsify(fn.Dag.from_edges(["a", "b"], []), rows).independences
+    a, b = rows.codes
+    table = np.array([[np.sum((a == i) & (b == j)) for j in range(2)] for i in range(2)])
+    g = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+    assert one.nats == pytest.approx(max(g / 2 - 0.5, 0) / 100)
+
+
+def test_missing_cells_and_numbers_are_taken() -> None:
+    found = falsify(without(("bronc", "dysp")), with_holes(ASIA, 1000, 3, 0.2))
+    assert {found.pairs()[0].first, found.pairs()[0].second} == {"bronc", "dysp"}
+    random = np.random.default_rng(1)
+    x = random.normal(size=500)
+    numbers = {"x": x, "y": x + random.normal(size=500), "z": random.normal(size=500)}
+    pairs = falsify(fn.Dag.from_edges(["x", "y", "z"], []), numbers).pairs()
+    assert {pairs[0].first, pairs[0].second} == {"x", "y"}
+
+
+def test_the_answer_is_the_same_for_every_order_of_columns() -> None:
+    found = falsify(without(("either", "xray")), ROWS)
+    assert falsify(without(("either", "xray")), ROWS.select(ROWS.names[::-1])).independences == found.independences
+
+
+def test_few_rows_tell_nothing() -> None:
+    for rows in (ROWS[:1], ROWS[:0]):
+        found = falsify(ASIA, rows)
+        assert found.pairs() == ()
+        assert all(np.isnan(one.p_value) for one in found.independences)
+
+
+REFUSED: dict[str, tuple[Any, Any, str]] = {
+    "a column": (ASIA, ROWS.select(["asia", "tub"]), "the table lacks 'smoke', 'lung', 'bronc'"),
+    "no direction": (fn.UndirectedGraph.from_edges(ASIA.names, []), ROWS, "graph must be a BayesianNetwork or a Dag"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused(name: str) -> None:
+    graph, table, message = REFUSED[name]
+    with pytest.raises(SchemaError, match=message):
+        falsify(graph, table)
