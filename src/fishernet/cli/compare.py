@@ -137,7 +137,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
     return {
         "rows": list(test.n_rows),
         "p_value": test.p_value,
-        "squared_mmd": test.statistic,
+        "squared_mmd": sum(share.statistic for share in test.by_variable.values()),
         "permutations": test.permutations,
         "nats": change.nats,
         "changed": list(change.changed()),

@@ -2,6 +2,7 @@
 
 from fishernet.compare.change import ChangeResult, ConfigurationChange, VariableChange, explain_change
 from fishernet.compare.divergences import full_conditional_divergence, kl
+from fishernet.compare.fused import Term
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import (
     StationaryDivergence,
@@ -20,6 +21,7 @@ __all__ = [
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",
+    "Term",
     "TwoSampleResult",
     "VariableChange",
     "explain_change",

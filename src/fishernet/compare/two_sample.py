@@ -1,8 +1,10 @@
 """Whether two tables come from the same source, and which variables tell them apart.
 
-The statistic is the squared maximum mean discrepancy (Gretton et al., 2012 [1]_) under the Fisher kernel of a network
-(Leppä-aho et al., 2020, Eq. 10 [2]_). That kernel is a sum over the variables, and over the configurations of their
-parents; so is the statistic, and what each adds is tested as well, corrected for their number.
+Under a given kernel the statistic is the squared maximum mean discrepancy (Gretton et al., 2012 [1]_). Without a kernel
+it fuses many (`fused`), and a network that is learned from both tables together tells which variables differ. The
+Fisher kernel of a network (Leppä-aho et al., 2020, Eq. 10 [2]_) is a sum over the variables, and over the
+configurations of their parents; so is the squared discrepancy under it, and what each adds is tested as well, corrected
+for their number.
 
 Where the tables come from one source, their rows may change places: the p-value is the share of random splits of all
 rows at which the statistic is at least as large. It is exact when the kernel is the same whatever the split, as one
@@ -32,6 +34,7 @@ from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
 from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
+from fishernet.compare.fused import Fused, Term, fused_test
 from fishernet.compare.large_samples import block_test, weighted_chi_square
 from fishernet.compare.shares import (
     InShares,
@@ -82,7 +85,10 @@ class TwoSampleResult(InShares):
     """
 
     statistic: float
-    """The squared maximum mean discrepancy; of the method "block" the mean of its unbiased estimates in blocks."""
+    """The squared maximum mean discrepancy; of the method "block" the mean of its unbiased estimates in blocks.
+
+    Where `terms` are fused, it is their soft maximum: about 0 for tables of one source, and larger for others.
+    """
     p_value: float
     """How probable a statistic at least as large is, if the tables come from one source."""
     method: str
@@ -90,7 +96,7 @@ class TwoSampleResult(InShares):
     n_rows: tuple[int, int]
     """How many rows the tables have."""
     by_variable: Mapping[str, Share]
-    """What each variable adds to the statistic, given its parents; empty where the kernel is no sum over variables."""
+    """What each variable adds to the squared discrepancy under `kernel`, given its parents; empty if that is no sum."""
     by_configuration: tuple[Share, ...]
     """What each configuration of a variable's parents adds, the largest first; those that occur in the tables."""
     permutations: int
@@ -101,6 +107,9 @@ class TwoSampleResult(InShares):
     """The kernel; its `model` is the network that was learned where none was given."""
     seed: int
     """The seed that repeats it."""
+    terms: tuple[Term, ...] = ()
+    """The sets of columns that are fused, those that differ most first; empty under a given kernel, by other methods
+    and where cells are missing."""
 
     def __post_init__(self) -> None:
         self.null.flags.writeable = False
@@ -108,7 +117,8 @@ class TwoSampleResult(InShares):
     def __repr__(self) -> str:
         changed = self.changed() if self.by_variable else ()
         where = f"; tell them apart: {first_names(changed)}" if changed else ""
-        return f"TwoSampleResult(p = {self.p_value:.4g}, squared MMD {self.statistic:.6g}{where})"
+        what = "soft maximum" if self.terms else "squared MMD"
+        return f"TwoSampleResult(p = {self.p_value:.4g}, {what} {self.statistic:.6g}{where})"
 
     def changed(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the variables whose family-wise p-value is at most a level, those that add most first."""
@@ -204,9 +214,13 @@ def two_sample_test(
     _require_samples(X, Y)
     if is_statistics(X) or is_statistics(Y):
         return _of_statistics(X, Y, kernel, way, number)
+    uncut: tuple[Table, Table] | None = None
     if kernel is None:
-        X, Y = joined(X, Y, bins)
+        together = _pooled_rows(X, Y, PURPOSE, ("X", "Y"))
+        X, Y = _cut(together, bins)
         kernel = row_kernel(network_of_both(X, Y), X, Y, seed=0)
+        if not (X.has_missing or Y.has_missing):
+            uncut = together if bins is None else (X, Y)
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
     rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]
@@ -223,9 +237,15 @@ def two_sample_test(
             return made.without_shares(statistic, p_value)
         return made.chi_squared(standard, standard.feature_parts, rows, made.n_rows, p_value)
     reporter = Reporter(progress, "permutations")
-    found = split_distances(first, second, permutations, stream_key(number), reporter)
+    key = stream_key(number)
+    found = split_distances(first, second, permutations, key, reporter)
+    fused = (
+        None
+        if uncut is None
+        else fused_test(uncut, families(kernel.model), n_splits=1 + permutations, key=key, of_graph=found.total)
+    )
     reporter.finish(permutations)
-    return made.permuted(found, known.feature_parts, names)
+    return made.permuted(found, known.feature_parts, names, fused)
 
 
 def split_distances(first: RowSums, second: RowSums, n_splits: int, key: int, reporter: Reporter) -> Distances:
@@ -293,6 +313,7 @@ class _Made:
         by_variable: Mapping[str, Share],
         by_configuration: tuple[Share, ...],
         null: Array,
+        terms: tuple[Term, ...] = (),
     ) -> TwoSampleResult:
         """Return a result; `null` has a statistic for each permutation."""
         return TwoSampleResult(
@@ -302,6 +323,7 @@ class _Made:
             by_configuration=by_configuration,
             permutations=len(null),
             null=null,
+            terms=terms,
             **vars(self),
         )
 
@@ -329,7 +351,9 @@ class _Made:
         groups = () if of_groups is None else shares_of_configurations(parts, found.by_group * scale, *of_groups)
         return self.result(found.total * scale, total if p_value is None else p_value, by_variable, groups, np.empty(0))
 
-    def permuted(self, found: Distances, parts: FeatureParts | None, names: Sequence[str]) -> TwoSampleResult:
+    def permuted(
+        self, found: Distances, parts: FeatureParts | None, names: Sequence[str], fused: Fused | None = None
+    ) -> TwoSampleResult:
         """Return the result of a permutation test; variables come in the order of the names, where these are all."""
         by_variable: dict[str, Share] = {}
         by_configuration: tuple[Share, ...] = ()
@@ -339,9 +363,10 @@ class _Made:
             by_variable = {name: shares[name] for name in order}
         if parts is not None and found.by_group is not None:
             by_configuration = shares_of_configurations(parts, found.by_group[0], *_p_values(found.by_group))
-        p_value = float(permutation_p_values(found.total[:, None])[0])
-        null = found.total[1:].copy()
-        return self.result(float(max(found.total[0], 0.0)), p_value, by_variable, by_configuration, null)
+        total, terms = (found.total, ()) if fused is None else (fused.total, fused.terms)
+        p_value = float(permutation_p_values(total[:, None])[0])
+        statistic = float(total[0] if terms else max(total[0], 0.0))  # a squared length, but for rounding
+        return self.result(statistic, p_value, by_variable, by_configuration, total[1:].copy(), terms)
 
 
 def _rows(kernel: BaseKernel, data: Any, name: str) -> Rows:
@@ -357,15 +382,19 @@ def joined(
     X: Any, Y: Any, bins: Bins | None, purpose: str = PURPOSE, names: tuple[str, str] = ("X", "Y")
 ) -> tuple[Table, Table]:
     """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
-    tables = [repeated(table, purpose) for table in pooled(X, Y, purpose)]
-    for name, table in zip(names, tables, strict=True):
+    return _cut(_pooled_rows(X, Y, purpose, names), bins)
+
+
+def _pooled_rows(X: Any, Y: Any, purpose: str, names: tuple[str, str]) -> tuple[Table, Table]:
+    """Return two tables of the same variables, in which each row stands as often as its weight says."""
+    first, second = (repeated(table, purpose) for table in pooled(X, Y, purpose))
+    for name, table in zip(names, (first, second), strict=True):
         if table.n_rows == 0:
             raise _no_rows(name)
-    first, second = _cut(tables, bins)
     return first, second
 
 
-def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
+def _cut(tables: tuple[Table, Table], bins: Bins | None) -> tuple[Table, Table]:
     """Return tables whose numbers are cut at points of both together, where asked for or labels are there.
 
     Points of one table alone would tell it from the other: its rows lie evenly between them.
@@ -373,7 +402,8 @@ def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
     if bins is None and not mixes_numbers(tables[0].variables):
         return tables
     both = stacked(tables).discretize(AUTO if bins is None else bins)
-    return [table.conform(both.variables) for table in tables]
+    first, second = (table.conform(both.variables) for table in tables)
+    return first, second
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:
@@ -383,6 +413,11 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
     far = counts_alone and first.n_rows + second.n_rows > MOST_STACKED  # the same network, without a copy
     return bayesian_network(Blocks(tables) if far else stacked(tables), seed=0)
+
+
+def families(network: BayesianNetwork) -> list[tuple[str, ...]]:
+    """Return the names of each variable and its parents."""
+    return [tuple(network.names[i] for i in (child, *of)) for child, of in enumerate(network.dag.parents)]
 
 
 def _p_values(statistics: Array) -> tuple[Array, Array, Array]:
