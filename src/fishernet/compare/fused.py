@@ -154,7 +154,7 @@ def fused_test(
 
 def _views(tables: Sequence[Table]) -> list[_View]:
     """Return each column at each resolution, but for those that tell rows apart just as one before, or not at all."""
-    found = []
+    found: list[_View] = []
     for column, variable in enumerate(tables[0].variables):
         values = np.concatenate([table.codes[column] for table in tables])
         if variable.is_continuous:
@@ -214,7 +214,9 @@ def _pairs(views: Sequence[_View], key: int) -> list[Set]:
         one_hot = np.eye(view.size, dtype=np.float32)[view.codes[rows]]
         share = one_hot.mean(axis=0)
         standard[column] = (one_hot - share) / np.sqrt(np.maximum(share, 1 / len(rows)))
-    strength = {pair: _squares(*(standard[i] for i in pair)) for pair in itertools.combinations(standard, 2)}
+    strength: dict[Set, float] = {
+        pair: _squares(*(standard[i] for i in pair)) for pair in itertools.combinations(standard, 2)
+    }
     return sorted(strength, key=lambda pair: -strength[pair])
 
 
@@ -285,8 +287,8 @@ def _empty_graphs(views: Sequence[_View], partitions: Sequence[_Partition], dist
     single = [(at, views[p.views[0]]) for at, p in enumerate(partitions) if len(p.columns) == 1]
     if len({view.column for _, view in single}) < 2:
         return
-    grids = {(view.level, view.shifted) for _, view in single if view.level is not None} or {(None, False)}
-    for grid in sorted(grids, key=str):
+    grids: set[tuple[int | None, bool]] = {(view.level, view.shifted) for _, view in single if view.level is not None}
+    for grid in sorted(grids or {(None, False)}, key=str):
         added = [at for at, view in single if view.level is None or (view.level, view.shifted) == grid]
         yield distances[:, added].sum(axis=1)
 
