@@ -233,13 +233,14 @@ def two_sample_test(
     _require_samples(X, Y)
     if is_statistics(X) or is_statistics(Y):
         return _of_statistics(X, Y, kernel, way, number)
-    uncut: tuple[Table, Table] | None = None
+    to_fuse: tuple[tuple[Table, Table], BayesianNetwork] | None = None
     if kernel is None:
         together = _pooled_rows(X, Y, PURPOSE, ("X", "Y"))
         X, Y = _cut(together, bins)
-        kernel = row_kernel(network_of_both(X, Y), X, Y, seed=0)
+        network = network_of_both(X, Y)
+        kernel = row_kernel(network, X, Y, seed=0)
         if not (X.has_missing or Y.has_missing):
-            uncut = together if bins is None else (X, Y)
+            to_fuse = (together if bins is None else (X, Y)), network
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
     rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]
@@ -258,11 +259,10 @@ def two_sample_test(
     reporter = Reporter(progress, "permutations")
     key = stream_key(number)
     found = split_distances(first, second, permutations, key, reporter)
-    fused = (
-        None
-        if uncut is None
-        else fused_test(uncut, families(kernel.model), n_splits=1 + permutations, key=key, of_graph=found.total)
-    )
+    fused = None
+    if to_fuse is not None:
+        tables, network = to_fuse
+        fused = fused_test(tables, _families(network), n_splits=1 + permutations, key=key, of_graph=found.total)
     reporter.finish(permutations)
     return made.permuted(found, known.feature_parts, names, fused)
 
@@ -434,7 +434,7 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     return bayesian_network(Blocks(tables) if far else stacked(tables), seed=0)
 
 
-def families(network: BayesianNetwork) -> list[tuple[str, ...]]:
+def _families(network: BayesianNetwork) -> list[tuple[str, ...]]:
     """Return the names of each variable and its parents."""
     return [tuple(network.names[i] for i in (child, *of)) for child, of in enumerate(network.dag.parents)]
 
