@@ -67,7 +67,7 @@ def test_equal_sources_are_told_apart_as_often_as_the_level_says(kind: str) -> N
         tables = mixed(random, 60), mixed(random, 40)
         return tables if kind == "mixed" else [{name: table[name] for name in ("x", "y")} for table in tables]
 
-    assert rejections(make, 150) <= most_by_chance(150, 0.05)
+    assert rejections(make, 100) <= most_by_chance(100, 0.05)
 
 
 def test_any_set_is_named_by_chance_no_more_often_than_the_level_says() -> None:

@@ -39,6 +39,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.compare.corrections import ROUNDING, max_t, permutation_p_values
+from fishernet.compare.shares import first_names
 from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 
@@ -68,7 +69,7 @@ BANDWIDTHS = (0.1, 0.5)  # quantiles of the distances between rows
 PROBED = 256  # rows whose distances are looked at
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Term:
     """What a set of columns, looked at together, says of the difference of two tables."""
 
@@ -80,6 +81,10 @@ class Term:
     """Of this set alone, under the same splits."""
     p_max_t: float
     """Corrected for all sets: the chance that any is false is at most the level."""
+
+    def __repr__(self) -> str:
+        names = first_names(self.variables)
+        return f"Term({names}; soft maximum {self.statistic:.4g}, p = {self.p_value:.4g}, corrected {self.p_max_t:.4g})"
 
 
 @dataclass(frozen=True)
