@@ -121,7 +121,7 @@ def shifted(random: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("make", [narrower, perturbed, parity, shifted])
 def test_it_sees(make: Any) -> None:
-    """Differences that nine in ten such pairs of tables show; the old test without a kernel saw the last one alone."""
+    """At least 16 of 20 such pairs of tables are told apart."""
     assert rejections(make, 20) >= 16
 
 
