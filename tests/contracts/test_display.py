@@ -104,6 +104,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ChangeResult": lambda: fn.compare.explain_change(TABLE, OTHER, NET, permutations=19, resamples=2),
     "ChangeResult in doubt": lambda: fn.compare.explain_change(FEW, turned(SMALL), permutations=19, resamples=2),
     "Share": lambda: found("TwoSampleResult").by_configuration[0],
+    "Term": lambda: fn.compare.two_sample_test(TABLE, OTHER, permutations=19, seed=1).terms[0],
     "VariableChange": lambda: found("ChangeResult").by_variable[NET.names[0]],
     "ConfigurationChange": lambda: found("ChangeResult").by_configuration[0],
     "InputSearchResult": lambda: fn.learn.local_structure(TABLE),

@@ -31,7 +31,7 @@ SEAMS = {
     *("PermutationResult", "TestResult", "Diagnosis", "Estimate", "MarkovBlankets", "EdgeStrengths", "EmResult"),
     *("InputSearchResult", "SearchResult", "Step"),
     "Clusters",
-    *("TwoSampleResult", "ScoreTestResult", "ChangeResult", "VariableChange", "ConfigurationChange", "Share"),
+    *("TwoSampleResult", "ScoreTestResult", "ChangeResult", "VariableChange", "ConfigurationChange", "Share", "Term"),
     *("MissingnessResult", "ColumnMissingness", "MissingnessTest"),
     *(
         "Selection",

@@ -49,5 +49,33 @@ def test_holes_text_and_new_labels() -> None:
     detector = BayesianNetworkDriftDetector(random_state=1, permutations=99).fit(frame)
     batch = CHANGED.to_pandas().astype(object)
     batch.loc[0, "smoke"] = "now and then"
-    assert detector.detect(batch).p_value == 0.01
+    with pytest.warns(fn.FishernetWarning, match=r"one state '\(not seen before\)' in the test: 'smoke' \(1\)"):
+        assert detector.detect(batch).p_value <= 0.01
     assert np.isfinite(detector.witness(batch)).all()
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_new_label_is_drift(given: bool) -> None:
+    """One row in twenty of a batch has a label that training does not know."""
+    detector = BayesianNetworkDriftDetector(ASIA if given else None, random_state=1, permutations=199)
+    detector.fit(BEFORE.to_pandas().astype(object))
+    seen = 0
+    for seed in range(10):
+        batch = ASIA.sample(500, seed=100 + seed).to_pandas().astype(object)
+        batch.loc[::20, "xray"] = "unclear"
+        with pytest.warns(fn.FishernetWarning, match=r"'xray' \(25\)"):
+            found = detector.detect(batch)
+        seen += found.p_value <= 0.05 and "xray" in found.changed()
+    assert seen == 10
+
+
+def test_other_shares_of_missing_cells_alone_are_no_drift() -> None:
+    """Cells that are missing completely at random, ten times as many as in training, say nothing of the values."""
+    random = np.random.default_rng(1)
+    alarms = 0
+    for seed in range(20):
+        detector = BayesianNetworkDriftDetector(ASIA, random_state=1, permutations=99)
+        detector.fit(ASIA.sample(200, seed=seed).to_pandas())
+        batch = ASIA.sample(600, seed=100 + seed).to_pandas()
+        alarms += detector.detect(batch.mask(random.random(batch.shape) < 0.5)).p_value <= 0.05
+    assert alarms <= 5

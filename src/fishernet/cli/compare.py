@@ -138,7 +138,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
     return {
         "rows": list(test.n_rows),
         "p_value": test.p_value,
-        "squared_mmd": test.statistic,
+        "squared_mmd": sum(share.statistic for share in test.by_variable.values()),
         "permutations": test.permutations,
         "nats": change.nats,
         "changed": list(change.changed()),
@@ -171,7 +171,8 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     n, m = test.n_rows
     verdict = "a change" if test.p_value <= change.level else "no evidence of a change"
     nats = f"; {number(change.nats)} nats" if change.nats else ""
-    by = f"p = {number(test.p_value)}, {several(test.permutations, 'permutation')}{nats}"
+    how = several(test.permutations, "permutation") if test.permutations else "by tests of conditionals"
+    by = f"p = {number(test.p_value)}, {how}{nats}"
     size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
     lines = [f"{size}: {verdict} ({by})"]
     if change.missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from fishernet.cli.terminal import (
     json_option,
     progress_bar,
 )
+from fishernet.compare import FalsifyResult, falsify
 from fishernet.data import Table
 from fishernet.data.describe import Description
 from fishernet.learn import hold_out
@@ -34,6 +36,8 @@ from fishernet.learn.structures import SEARCHES
 from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
 from fishernet.scores import SCORES, Score, named_score
+
+MOST_PAIRS = 400  # of columns, that are tested after the network is learned
 
 
 class Kind(click.Choice):  # type: ignore[type-arg]
@@ -215,6 +219,7 @@ def learn(
                 progress("drawing the graph", 0, None)
                 write_graph(network, plot)
     left_out = [name for name in rows.names if name not in set(network.names)]
+    beyond = _beyond(network, training, seed) if kind == "bn" else None
     facts = {
         "table": str(table),
         "kind": kind,
@@ -226,6 +231,7 @@ def learn(
         "missing_cells": decided.missing(),
         "plan": plan_lines(rows, rows, decided.missing(), way),
         **said,
+        "beyond": None if beyond is None else {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs()))},
         "seconds": watch.seconds,
         "seed": seed,
         "model": None if output is None else str(output),
@@ -233,6 +239,14 @@ def learn(
     }
     words = list(learner.text({**facts, "comparable": same_bins(rows.variables)}))
     Answer(facts, words).write(None, as_json)
+
+
+def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
+    """Return what depends beyond a Bayesian network; None where pairs are many, and of rows that lie elsewhere."""
+    n = len(network.names)
+    if opening().scheduler is not None or rows.n_rows == 0 or n * (n - 1) // 2 > MOST_PAIRS:
+        return None
+    return falsify(network, rows, permutations=199, seed=seed)
 
 
 def _by_kind(decided: Description, left_out: list[str]) -> dict[str, list[str]]:

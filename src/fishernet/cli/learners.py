@@ -88,6 +88,7 @@ class Learner(ABC):
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
+                *([("beyond the arcs", facts["beyond"]["said"])] if facts.get("beyond") else []),
                 *self.last_lines(facts, f", parameters fitted again on all {several(facts['rows'], 'row')}"),
             ]
         )

@@ -4,6 +4,7 @@ from fishernet.compare.change import ChangeResult, VariableChange, explain_chang
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.falsify import Dependence, FalsifyResult, falsify
+from fishernet.compare.fused import Term
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import (
     StationaryDivergence,
@@ -26,6 +27,7 @@ __all__ = [
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",
+    "Term",
     "TwoSampleResult",
     "VariableChange",
     "explain_change",

@@ -17,6 +17,7 @@ as well.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,26 @@ def rough_p_value(counts: Array) -> float:
     return math.nan if test is None else min(1.0, 3 * test.rough_p_value())
 
 
+def largest_deviations(counts: Array, random: np.random.Generator, draws: int) -> tuple[npt.NDArray[np.intp], Array]:
+    """Return how much each configuration deviates, as a normal score, of what is observed and of draws.
+
+    Parameters
+    ----------
+    counts : (groups, configurations, states)
+    random : numpy.random.Generator
+    draws : int
+
+    Returns
+    -------
+    (told,), (1 + draws, told)
+        The places of the configurations that tell something, and their deviations, the observed ones in the first row.
+    """
+    test = _Test.of(counts)
+    if test is None:
+        return np.empty(0, dtype=np.intp), np.empty((1 + draws, 0))
+    return np.flatnonzero(_telling(counts)), test.deviations(random, draws)
+
+
 class _Test:
     """The four statistics of a conditional, of the configurations that tell something.
 
@@ -96,12 +117,9 @@ class _Test:
 
     @classmethod
     def of(cls, counts: Array) -> _Test | None:
-        whole = np.rint(counts).astype(np.int64)
-        pooled = whole.sum(axis=0)
-        telling = ((whole.sum(axis=2) > 0).sum(axis=0) > 1) & ((pooled > 0).sum(axis=1) > 1)
-        if not telling.any():
+        told = np.rint(counts).astype(np.int64)[:, _telling(counts)]
+        if told.shape[1] == 0:
             return None
-        told = whole[:, telling]
         occurs, takes_part = told.sum(axis=(0, 1)) > 0, told.sum(axis=(1, 2)) > 0
         return cls(told[takes_part][:, :, occurs])
 
@@ -119,17 +137,23 @@ class _Test:
 
     def p_value(self, random: np.random.Generator, n_draws: int) -> float:
         """Return the rank of the observed counts among so many draws and themselves, as a share."""
-        chunk = max(1, AT_ONCE // self.counts.size)
-        sizes = (min(chunk, n_draws - begin) for begin in range(0, n_draws, chunk))
-        drawn = (self.statistics(self._drawn(n, random)) for n in sizes)
-        found = np.concatenate([self.statistics(self.counts[None]), *drawn])
+        found = np.concatenate([self.statistics(counts) for counts in self._each(random, n_draws)])
         if len(self._degrees) == 1:  # the statistics say the same
             return float(_ranks(found[:, 0])[0])
         ranks = np.stack([_ranks(column) for column in found.T], axis=1)
-        scores = np.tan(
-            np.maximum(0.5 - ranks, 0) * np.pi
-        )  # a statistic that sees nothing shall not outweigh the others
+        scores = np.tan(np.maximum(0.5 - ranks, -0.25) * np.pi)  # what sees nothing shall not outweigh the others
         return float(_ranks(scores @ WEIGHTS)[0])
+
+    def deviations(self, random: np.random.Generator, n_draws: int) -> Array:
+        """Return how much each configuration deviates, (1 + n_draws, configurations), the observed ones first."""
+        return np.concatenate([self._near_normal(self._squares(c)) for c in self._each(random, n_draws)])
+
+    def _each(self, random: np.random.Generator, n_draws: int) -> Iterator[Counts]:
+        """Yield the observed counts, and draws, some at a time: (some, groups, configurations, states)."""
+        yield self.counts[None]
+        chunk = max(1, AT_ONCE // self.counts.size)
+        for begin in range(0, n_draws, chunk):
+            yield self._drawn(min(chunk, n_draws - begin), random)
 
     def rough_p_value(self) -> float:
         """Return the least of the p-values of three statistics by the distributions that they have for many rows."""
@@ -154,17 +178,34 @@ class _Test:
 
         The last group may be left out, for it has the rows that the others do not have.
         """
-        first = counts[:, : len(self._sizes) - 1]
-        off = first - self._expected[: first.shape[1]]
-        shift = off.sum(axis=2).reshape(len(counts), -1)
-        if len(self._expected) > 1:
-            off = np.concatenate([off, -off.sum(axis=1, keepdims=True)], axis=1)
-        squares = off**2
+        squares = self._squares(counts)
         by_configuration = (squares * self._by_cell).sum(axis=(1, 3))
-        near_normal = (np.cbrt(by_configuration / self._degrees) - self._off) / self._scale  # Wilson and Hilferty, 1931
+        shift = self._off_expected(counts).sum(axis=2).reshape(len(counts), -1)
         of_shift = np.zeros(len(counts)) if self._of_shift is None else ((shift @ self._of_shift) * shift).sum(axis=1)
         large = (squares.sum(axis=2) * self._by_state[:, 0]).sum(axis=(1, 2))
-        return np.stack([by_configuration.sum(axis=1), large, of_shift, near_normal.max(axis=1)], axis=1)
+        largest = self._near_normal(squares).max(axis=1)
+        return np.stack([by_configuration.sum(axis=1), large, of_shift, largest], axis=1)
+
+    def _off_expected(self, counts: Counts) -> Array:
+        first = counts[:, : len(self._sizes) - 1]
+        return np.asarray(first - self._expected[: first.shape[1]])
+
+    def _squares(self, counts: Counts) -> Array:
+        """Return squared deviations, (tables, groups, configurations, states): of the first of two groups alone."""
+        off = self._off_expected(counts)
+        if len(self._expected) > 1:
+            off = np.concatenate([off, -off.sum(axis=1, keepdims=True)], axis=1)
+        return np.asarray(off**2)
+
+    def _near_normal(self, squares: Array) -> Array:
+        """Return the chi-squared statistics of configurations as normal scores (Wilson and Hilferty, 1931)."""
+        by_configuration = (squares * self._by_cell).sum(axis=(1, 3))
+        return np.asarray((np.cbrt(by_configuration / self._degrees) - self._off) / self._scale)
+
+
+def _telling(counts: Array) -> npt.NDArray[np.bool_]:
+    """Return the configurations that more than one group has, and more than one state."""
+    return np.asarray(((counts.sum(axis=2) > 0).sum(axis=0) > 1) & ((counts.sum(axis=0) > 0).sum(axis=1) > 1))
 
 
 def exchanged(pooled: Counts, sizes: Counts, n: int, random: np.random.Generator) -> Counts:

@@ -94,11 +94,10 @@ class FalsifyResult(Framed):
         """Return what was found, in one sentence."""
         found, n = self.pairs(), len(self.independences)
         if not found:
-            return f"no pair depends beyond the graph ({several(n, 'independence')} tested)"
+            return f"no pair that no arc joins depends ({n:,} tested)"
         shown = ", ".join(f"{cut(one.first, 40)} - {cut(one.second, 40)}" for one in found[:MOST_NAMED])
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        verb = "depends" if len(found) == 1 else "depend"
-        return f"{several(len(found), 'pair')} of {n:,} {verb} beyond the graph: {shown}{more}"
+        return f"{len(found):,} of {several(n, 'pair')} that no arc joins depend on one another: {shown}{more}"
 
     def to_frame(self) -> pa.Table:
         """Return one row for each independence."""
@@ -157,7 +156,7 @@ def falsify(
     >>> import fishernet as fn
     >>> asia = fn.datasets.load("asia")
     >>> fn.compare.falsify(asia, asia.sample(500, seed=1))
-    FalsifyResult(no pair depends beyond the graph (20 independences tested))
+    FalsifyResult(no pair that no arc joins depends (20 tested))
     """
     check.number(level, "level", least=0, most=1)
     check_permutations(permutations)

@@ -20,8 +20,10 @@ from fishernet.base.names import a, listed, positions, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.compare import (
     ChangeResult,
+    FalsifyResult,
     TwoSampleResult,
     explain_change,
+    falsify,
     two_sample_test,
 )
 from fishernet.data import Table
@@ -36,6 +38,7 @@ from fishernet.select import greedy_mmd
 
 Floats = npt.NDArray[np.float64]
 
+MOST_PAIRS = 2_000  # whose independence is tested
 ROWS_LEARNED = 10_000  # of a sample that structures are learned from
 ROWS_SELECTED = 20_000  # of one that rows are selected from, predicted in, or compared by
 FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
@@ -157,6 +160,7 @@ class Findings:
     """Columns of numbers that were cut into bins for it."""
     likelihood: Likelihood | None
     certainty: Certainty | None
+    beyond: FalsifyResult | None
     held_out: HeldOut | None
     odd: tuple[OddRow, ...] | None
     standing: Standing | None
@@ -221,6 +225,7 @@ def find(
     parts: dict[str, Callable[[], Any]] = {
         "likelihood": lambda: Likelihood.of(_exact(material.model, "a likelihood"), material.table),
         "certainty": lambda: _certainty(material),
+        "beyond": lambda: _beyond(material),
         "held_out": lambda: _held_out(material),
         "odd": lambda: _odd_rows(material),
         "standing": lambda: _standing(material),
@@ -277,6 +282,17 @@ def _certainty(material: Material) -> Certainty:
         edges.append(Edge(one, other, gain, float(found.strength[a, b]), float(found.direction[a, b])))
     edges.sort(key=lambda edge: (-edge.strength, -(edge.gain or 0.0)))
     return Certainty(tuple(edges), n, sample.n_rows)
+
+
+def _beyond(material: Material) -> FalsifyResult | None:
+    """Return the independences that a Bayesian network implies, as a sample of the rows has them."""
+    graph = dag_of(material.model)
+    if graph is None:
+        return None
+    n = len(graph.names) * (len(graph.names) - 1) // 2 - graph.n_edges
+    if n > MOST_PAIRS:
+        raise SchemaError(f"the network implies {n:,} independences, which are too many for a page")
+    return falsify(graph, material.sample(ROWS_LEARNED), permutations=199, seed=material.seed)
 
 
 def edges_of(model: Any) -> tuple[tuple[str, str], ...]:

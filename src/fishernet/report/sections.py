@@ -381,6 +381,30 @@ def target(findings: Findings) -> str:
     return section("target", f"Predicting {text(of.target)}", *parts)
 
 
+def beyond(findings: Findings) -> str:
+    """Return the pairs of columns that depend on one another beyond the network."""
+    of = findings.beyond
+    title = "Beyond the network"
+    if of is None:
+        said = left_out(findings, "beyond")
+        return section("beyond", title, said) if said else ""
+    parts = [
+        paragraph(
+            "Where no arc joins two columns, the network says that they are independent given the parents of one. Each "
+            f"of these {several(len(of.independences), 'independence')} was tested on "
+            f"{_of_rows(of.n_rows, findings.table.n_rows)}, corrected for their number (level {of.level:g})."
+        )
+    ]
+    if not of.pairs():
+        return section("beyond", title, *parts, paragraph("None was refuted."))
+    rows = [
+        (one.first, one.second, named(one.given), number(one.nats), number(one.p_corrected, 3))
+        for one in of.pairs()[:MOST_ROWS]
+    ]
+    header = ("column", "depends on", "given", "nats", "p (corrected)")
+    return section("beyond", title, *parts, table("Pairs that depend beyond it", header, rows, right=(3, 4)))
+
+
 def change(findings: Findings) -> str:
     """Return what changed between two tables; nothing where there is one."""
     of = findings.change

@@ -8,14 +8,23 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.errors import warn
+from fishernet.base.names import counted
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import BinningName, ScoreName, SearchName
 from fishernet.compare import TwoSampleResult, two_sample_test
+from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
-from fishernet.kernels import HiddenVariableKernel
+from fishernet.data.pooling import stacked
+from fishernet.kernels import FisherKernel, HiddenVariableKernel
+from fishernet.kernels.fisher.hidden_variables import row_kernel
+from fishernet.learn import parameters
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
+from fishernet.sklearn.columns import feature_columns
 from fishernet.sklearn.networks import SeenByNetwork
+
+NEW = "(not seen before)"
 
 
 class BayesianNetworkDriftDetector(SeenByNetwork):
@@ -50,7 +59,8 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
 
     Notes
     -----
-    A label that training did not have is a missing cell: new labels are not seen as drift.
+    Labels that training did not have are one state in `detect`, which no row of training has, and are warned of with
+    their number; in `witness` they are missing cells.
 
     Examples
     --------
@@ -105,10 +115,37 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
         ----------
         X : (n_rows, n_features) array or frame
         """
-        batch = self._rows(X)
-        kernel = None if self.network is None else HiddenVariableKernel(self.network_, seed=0)
+        columns = feature_columns(self, X, reset=False)
+        batch = self._encoded(columns)
+        new = self._unseen(columns, batch)
+        if new.any():
+            reference, batch = self._with_new_labels(batch, new)
+            kernel = None if self.network is None else self._kernel_of_both(reference, batch)
+        else:
+            reference = self.reference_
+            kernel = None if self.network is None else HiddenVariableKernel(self.network_, seed=0)
         how: dict[str, Any] = {"permutations": self.permutations, "seed": self.random_state}
-        return two_sample_test(self.reference_, batch, kernel, **how)
+        return two_sample_test(reference, batch, kernel, **how)
+
+    def _kernel_of_both(self, reference: Table, batch: Table) -> FisherKernel | HiddenVariableKernel:
+        """Return the kernel of the given graph, fitted to both tables: the network lacks the state of new labels."""
+        rows = stacked([reference, batch])
+        em: dict[str, Any] = {"seed": 0} if rows.has_missing else {}
+        return row_kernel(parameters(self.network_.dag, rows, smoothing=1.0, **em), reference, batch, seed=0)
+
+    def _with_new_labels(self, batch: Table, new: npt.NDArray[np.bool_]) -> tuple[Table, Table]:
+        """Return training and batch with one more state for labels that training does not have, and warn of them."""
+        counts = {v.name: int(n) for v, n in zip(batch.variables, new.sum(axis=0), strict=True) if n}
+        warn(f"labels that training does not have are one state {NEW!r} in the test: {counted(counts)}")
+        wide = [
+            Variable(v.name, (*v.states, NEW)) if v.name in counts and not v.is_continuous else v
+            for v in batch.variables
+        ]
+        columns = [
+            np.where(of_new, variable.cardinality - 1, codes).astype(codes.dtype) if variable.name in counts else codes
+            for variable, codes, of_new in zip(wide, batch.conform(wide).codes, new.T, strict=True)
+        ]
+        return self.reference_.conform(wide), Table(wide, columns)
 
     def witness(self, X: Any) -> npt.NDArray[np.float64]:
         """Return how much each row of a batch is like training and unlike the batch, (n_rows,); drift is in the lowest.
