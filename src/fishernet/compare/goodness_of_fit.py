@@ -35,6 +35,7 @@ from fishernet.compare.chi_squared import (
     degrees_of_freedom,
 )
 from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
+from fishernet.compare.share_tests import fit_tests, has_tables
 from fishernet.compare.shares import (
     InShares,
     Share,
@@ -61,6 +62,7 @@ REFERENCES = ("auto", "chi-square", "bootstrap")
 Fit = Callable[[Table], BayesianNetwork]
 
 LEAST_SEEN = 0.5  # expected rows of a cell behind a pseudo-count, below which it was not seen
+KNOWN = 1e7  # rows of a configuration, by which probabilities are known
 FEWEST_ROWS = 200  # of numbers, for the mean of squared residuals to be near normal
 
 
@@ -86,7 +88,7 @@ class ScoreTestResult(InShares):
     reference: str
     """Whose distribution was used: "chi-square" or "bootstrap"."""
     n_rows: float
-    """N: the rows of the table, by their weights."""
+    """N: the rows of the table; with weights that are fractions, how many unweighted ones tell as much (Kish, 1965)."""
     n_fitted: float | None
     """M: the rows that the network was fitted to; None where its parameters were known beforehand."""
     by_variable: Mapping[str, Share]
@@ -165,8 +167,10 @@ def score_test(
 
     Notes
     -----
-    Family-wise p-values (`p_max_t`) are those of Holm (1979) with the chi-squared reference, and of the largest
-    standardized statistic with the bootstrap.
+    The p-values of a network's variables and configurations are those of exact tests of the conditionals, given the
+    configurations of the parents that the table has: a change upstream names no variable downstream. Those corrected
+    (`p_max_t`) are Holm's with Sidak's bound. Of other models they are Holm's (1979) with the chi-squared reference,
+    and those of the largest standardized statistic with the bootstrap.
 
     A learned graph has those arcs that look strong in the rows it was learned from, some of them by chance; fitted to
     the same rows, the parameters of these are too strong for all others. With few rows and weak arcs the test then
@@ -198,7 +202,7 @@ def score_test(
             "table must be a table, a data frame or rows that the kernel takes, not None", parameter="table"
         )
     rows = known.rows(table)
-    n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
+    n = _independent_rows(rows) if is_table(rows) else float(checked_length(rows, "table"))
     if n == 0:
         raise SchemaError("table has no rows, and a test needs some", parameter="table")
     fitted = _fitted_to(model, n_fitted)
@@ -225,6 +229,9 @@ def score_test(
             kernel, source, again if fitted > 0 else None, rows, n, fitted, simulations, number, reporter
         )
         total, by_variable, by_group = _simulated(observed, drawn)
+    if isinstance(model, BayesianNetwork) and is_table(rows) and has_tables(model) and not rows.has_fractions:
+        tests = fit_tests(model, _fitted_counts(model, fitted, smoothing), rows, simulations, number)
+        by_variable, by_group = tests.by_variable, tests.by_configuration if by_group is not None else None
     return ScoreTestResult(
         observed.total,
         total,
@@ -236,6 +243,14 @@ def score_test(
         shares_of_configurations(parts, observed.by_group, *by_group) if parts and by_group is not None else (),
         number,
     )
+
+
+def _independent_rows(table: Table) -> float:
+    """Return the number of rows; with survey weights the number of unweighted ones that tell as much (Kish, 1965)."""
+    if table.weights is None or not table.has_fractions:
+        return float(table.total)
+    weights = np.asarray(table.weights, dtype=np.float64)
+    return float(weights.sum() ** 2 / max((weights**2).sum(), np.finfo(float).tiny))
 
 
 def _fitted_to(model: Any, n_fitted: float | None) -> float:
@@ -325,6 +340,15 @@ def _unsmoothed(net: Any, n_fitted: float, smoothing: float) -> Any:
         counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, theta)
         conditionals.append(conditional.with_probabilities(counts / counts.sum(axis=1, keepdims=True)))
     return type(net)(net.variables, conditionals, n_rows=net.n_rows)
+
+
+def _fitted_counts(net: BayesianNetwork, n_fitted: float, smoothing: float) -> list[Array]:
+    """Return how many rows conditionals were fitted to, (configurations, states) each; many where they are known."""
+    source = _unsmoothed(net, n_fitted, smoothing) if n_fitted > 0 else net
+    return [
+        np.rint(c.probabilities * (n_fitted * of_groups if n_fitted > 0 else np.full(len(of_groups), KNOWN))[:, None])
+        for c, of_groups in zip(source.conditionals, group_probabilities(net, seed=0), strict=True)
+    ]
 
 
 def _masking(rows: Table) -> Callable[[Table], Table]:

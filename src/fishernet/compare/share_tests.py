@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_tests import largest_deviations
+from fishernet.compare.conditional_tests import conditional_p_value, largest_deviations
 from fishernet.compare.corrections import benjamini_hochberg, holm_sidak, permutation_p_values
-from fishernet.compare.families import Family
+from fishernet.compare.families import FIRST_DRAWS, Family
 from fishernet.compare.number_families import NumberFamilies
-from fishernet.compare.state_families import StateFamilies
+from fishernet.compare.state_families import StateFamilies, cells
 from fishernet.data import Table
+from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -51,39 +52,75 @@ class ShareTests:
 def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations: int, seed: int) -> ShareTests:
     """Test whether the conditionals of a network are the same in two tables of its variables."""
     pair = tables[0].select(network.names), tables[1].select(network.names)
-    of = [(*conditional.parents, conditional.child) for conditional in network.conditionals]
+    of = _families(network)
     numbers = any(variable.is_continuous for variable in network.variables)
     families = (NumberFamilies if numbers else StateFamilies)(pair, permutations, 2, LEVEL, seed)
     families.prepare(of)
     alone = np.array([families.p_value(family) for family in of])
-    known = ~np.isnan(alone)
-    false_share = np.ones(len(of))
-    false_share[known] = benjamini_hochberg(alone[known])
-    by_variable = np.nan_to_num(alone, nan=1.0), np.nan_to_num(holm_sidak(alone), nan=1.0), false_share
     by_configuration = None
-    if isinstance(families, StateFamilies) and _has_tables(network):
-        by_configuration = _of_configurations(families, of, permutations, seed)
-    return ShareTests(by_variable, by_configuration)
+    if isinstance(families, StateFamilies) and has_tables(network):
+        by_configuration = _of_configurations([np.stack(families.cells(f)) for f in of], permutations, seed)
+    return ShareTests(_corrected(alone), by_configuration)
 
 
-def _has_tables(network: BayesianNetwork) -> bool:
+def fit_tests(
+    network: BayesianNetwork, fitted: Sequence[Array], table: Table, permutations: int, seed: int
+) -> ShareTests:
+    """Test whether a table has the conditionals of a network, given the configurations of the parents that it has.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Of tables.
+    fitted : sequence of (configurations, states)
+        How many rows each conditional was fitted to; very many where its probabilities were known beforehand.
+    table : Table
+        Of the network's variables.
+    """
+    of = _families(network)
+    source = AvailableCases(table.select(network.names))
+    sets = sorted({tuple(sorted(family)) for family in of})
+    counted = dict(zip(sets, source.statistics(sets), strict=True))
+    pairs = [np.stack([f, cells(counted[tuple(sorted(family))], family)]) for f, family in zip(fitted, of, strict=True)]
+    most = max(10 * permutations, int(2 * len(of) / LEVEL))
+    alone = [
+        conditional_p_value(pair, np.random.default_rng([seed, 3, v]), min(permutations, FIRST_DRAWS), most)
+        for v, pair in enumerate(pairs)
+    ]
+    return ShareTests(_corrected(np.array(alone)), _of_configurations(pairs, permutations, seed))
+
+
+def _families(network: BayesianNetwork) -> list[Family]:
+    return [(*conditional.parents, conditional.child) for conditional in network.conditionals]
+
+
+def _corrected(alone: Array) -> PValues:
+    """Return p-values of conditionals, corrected; 1 where nothing can be told."""
+    known = ~np.isnan(alone)
+    false_share = np.ones(len(alone))
+    false_share[known] = benjamini_hochberg(alone[known])
+    return np.nan_to_num(alone, nan=1.0), np.nan_to_num(holm_sidak(alone), nan=1.0), false_share
+
+
+def has_tables(network: BayesianNetwork) -> bool:
     """Return whether each configuration has parameters of its own, and they are not too many."""
+    if any(variable.is_continuous for variable in network.variables):
+        return False
     sizes = [math.prod(v.cardinality for v in conditional.variables[:-1]) for conditional in network.conditionals]
     own = all(c.n_groups == size for c, size in zip(network.conditionals, sizes, strict=True))
     return own and sum(sizes) <= MOST_CONFIGURATIONS
 
 
-def _of_configurations(families: StateFamilies, of: Sequence[Family], permutations: int, seed: int) -> PValues:
+def _of_configurations(pairs: Sequence[Array], permutations: int, seed: int) -> PValues:
     """Return p-values of configurations; corrected by the largest deviation of each draw (Westfall and Young, 1993)."""
     drawn, places, first = [], [], 0
-    for family in of:
-        counts = np.stack(families.cells(family))
-        told, deviations = largest_deviations(counts, np.random.default_rng([seed, 2, *family]), permutations)
+    for v, counts in enumerate(pairs):
+        told, deviations = largest_deviations(counts, np.random.default_rng([seed, 2, v]), permutations)
         drawn.append(deviations)
         places.append(first + told)
         first += counts.shape[1]
     alone, corrected, false_share = np.ones((3, first))
-    every = np.concatenate(drawn, axis=1)
+    every = np.concatenate(drawn, axis=1) if drawn else np.empty((1, 0))
     if every.shape[1]:
         at = np.concatenate(places)
         alone[at] = permutation_p_values(every)

@@ -43,7 +43,7 @@ class StateFamilies(Families):
     def cells(self, family: Family) -> tuple[Array, Array]:
         """Return the counts before and after, (configurations, states)."""
         self.prepare([family])
-        before, after = (_cells(s, family) for s in self._statistics[tuple(sorted(family))])
+        before, after = (cells(s, family) for s in self._statistics[tuple(sorted(family))])
         return before, after
 
     def marginal_p_value(self, v: int) -> float:
@@ -102,7 +102,7 @@ class StateFamilies(Families):
         return changed_nats(*self.cells(family), p_value, self._resamples, random)
 
 
-def _cells(statistic: Statistic, family: Family) -> Array:
+def cells(statistic: Statistic, family: Family) -> Array:
     """Return the counts of a family, (configurations, states): the child is its last member."""
     counts = statistic.table().transpose([statistic.variables.index(v) for v in family])
     return np.asarray(counts, dtype=np.float64).reshape(-1, counts.shape[-1])

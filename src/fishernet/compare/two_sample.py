@@ -267,14 +267,10 @@ def two_sample_test(
         return made.chi_squared(standard, standard.feature_parts, rows, made.n_rows, p_value)
     reporter = Reporter(progress, "permutations")
     key = stream_key(number)
-    model = known.standardized.model if known.standardized is not None else None
-    tests = None
-    if isinstance(model, BayesianNetwork) and all(map(is_table, rows)):
-        tests = share_tests(model, [row for row in rows if is_table(row)], permutations, number)
-        if any(row.has_missing for row in rows if is_table(row)):
-            return made.by_conditionals(
-                split_distances(first, second, 1, key, reporter), known.feature_parts, names, tests
-            )
+    tests = _tested_shares(known, rows, permutations, number)
+    if tests is not None and any(row.has_missing for row in rows):
+        observed = split_distances(first, second, 1, key, reporter)
+        return made.by_conditionals(observed, known.feature_parts, names, tests)
     found = split_distances(first, second, permutations, key, reporter)
     fused = None
     if to_fuse is not None:
@@ -408,6 +404,18 @@ class _Made:
         made = replace(self, method=CONDITIONALS)
         shares = _shares(found, parts, names, tests)
         return made.result(float(max(found.total[0], 0.0)), tests.whole, *shares, np.empty(0))
+
+
+def _tested_shares(kernel: BaseKernel, rows: Sequence[Rows], permutations: int, seed: int) -> ShareTests | None:
+    """Return tests of the conditionals of a kernel's Bayesian network; None of other kernels or hidden variables."""
+    model = None if kernel.standardized is None else kernel.standardized.model
+    if not isinstance(model, BayesianNetwork) or not all(map(is_table, rows)):
+        return None
+    lacking = [table.missing_counts() for table in rows]
+    hidden = any(
+        all(of.get(name) == table.n_rows for of, table in zip(lacking, rows, strict=True)) for name in model.names
+    )
+    return None if hidden else share_tests(model, rows, permutations, seed)
 
 
 def _shares(
