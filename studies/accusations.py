@@ -143,7 +143,7 @@ def directed(rows: tuple[int, int], seed: int) -> dict[str, float]:
     of = [f"v{v}" for v in random.choice(8, int(random.choice([1, 1, 2])), replace=False)]
     other = changed(net, {name: mixed(net.conditional(name).table(), 0.5, 0.7, random) for name in of})
     X, Y = net.sample(rows[0], seed=random), other.sample(rows[1], seed=random)
-    found = {}
+    found: dict[str, float] = {}
     for how, given in (("learned", None), ("best alone", None), ("true graph", net)):
         options: dict[str, Any] = {"graphs": 1} if how == "best alone" else {}
         said = fn.compare.explain_change(X, Y, given, permutations=499, resamples=2, seed=seed, **options)

@@ -3,7 +3,7 @@
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
-from fishernet.compare.falsify import Dependence, FalsifyResult, falsify
+from fishernet.compare.falsification import Dependence, FalsifyResult, falsify
 from fishernet.compare.fused import Term
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import (

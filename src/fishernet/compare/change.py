@@ -1,11 +1,12 @@
 """What changed between two tables: which conditionals, from what to what, and what is only inherited from upstream.
 
-The Kullback-Leibler divergence of a network fitted to the later rows from one of the same graph fitted to the earlier
-rows is a sum over the variables (the chain rule): each carries the nats by which its own conditional changed, given its
-parents, whatever happened to these. A marginal may change although its conditional did not; that change is inherited.
+The Kullback-Leibler divergence of the later distribution from the earlier one is, over one graph, a sum over the
+variables (the chain rule): each carries the nats by which its own conditional changed, given its parents, whatever
+happened to these. A marginal may change although its conditional did not; that change is inherited.
 
-A graph is learned from both tables together. Data leave some arcs open, and where a change is seen depends on them; so
-the answer is an average over graphs of nearly equal score, and says which findings are not the same in all of them.
+A graph is learned from both tables together. Data leave the direction of some arcs open, and where a change is seen
+depends on it; so the answer is an average over graphs, in which those count more in which fewer conditionals changed
+(`orders`), and says which findings are not the same in all of them.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class ChangeResult(Framed):
         return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
 
     def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
-        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have.
+        """Return the variables of which the graphs disagree, and the arcs that only some of them have.
 
         The arcs are those at the variable, or where none of these is disputed, all that are.
         """
@@ -215,17 +216,18 @@ def explain_change(
         interval.
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
-        graphs of nearly equal score.
+        graphs with other directions of its arcs: those in which few conditionals changed count most.
     graphs : int
-        Over how many graphs at most: those within log 20 nats of the best score, by changes of single arcs.
+        How many graphs are looked at, at most.
     permutations : int
-        How many draws the tests of the conditionals make.
+        How many draws a test makes at first; ten times as many, or more for many variables, where these speak of a
+        change.
     resamples : int
-        Of the bootstrap, for the intervals.
+        How many tables are drawn for an interval, at each divergence that is tried; of numbers, reweighted tables.
     level : float
         Up to which corrected p-values count as found.
     smoothing : float
-        The pseudo-count of the two fitted networks, above 0, so that no divergence is infinite.
+        The pseudo-count of each state in the probabilities before and after of `by_configuration`, above 0.
     bins : int, or mapping from column to int or to cut points; optional
         As for `two_sample_test`.
     seed : None, int or numpy.random.Generator
@@ -255,14 +257,20 @@ def explain_change(
     Notes
     -----
     For columns of states, the parents' configurations and their sizes in both tables are held, and rows of one
-    configuration change places; the corrected p-values (Westfall and Young, 1993, step-down) hold whatever changed
-    upstream, if the graph is given and rows are independent. Columns of numbers are tested by exchanging whole rows:
-    there, a change upstream can name its children too. A cell may be missing for any reason that depends on the parents
-    alone; rows that lack a cell of a family are left out of that family's test.
+    configuration change places. Four statistics are joined: many small changes, a shift of the same direction
+    everywhere and a large change in one configuration are each seen by another one. Numbers are tested within strata of
+    the propensity of the later table given the parents (Rosenbaum and Rubin, 1983), by a regression's residuals. The
+    corrected p-values (Holm's with Sidak's bound) hold whatever changed upstream, if the graph is given and rows are
+    independent. A cell may be missing for any reason that depends on the parents alone, which may differ between the
+    tables; rows that lack a cell of a family are left out of that family's test.
+
+    The nats of states tell of the configurations that both tables have. Estimate and interval invert a test along a
+    path from no change to what both tables say, so that chance does not enlarge them, and an interval holds 0 where the
+    test does not reject.
 
     Conclusions are about conditionals given the parents in these graphs. Where arcs are read as causes, a changed
-    conditional is a changed mechanism; `ChangeResult.in_doubt` says where the direction of an arc that data cannot tell
-    decides.
+    conditional is a changed mechanism. Without a graph, that changes are sparse decides on directions (Perry, von
+    Kuegelgen and Schoelkopf, 2022); `ChangeResult.undecided` says what it leaves open.
 
     Examples
     --------

@@ -8,11 +8,13 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.compare.conditional_nats import Nats
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.data import State, Table
 
+Array = npt.NDArray[np.float64]
 Family = tuple[int, ...]  # the parents, ascending, and the child as the last
 
 FIRST_DRAWS = 299
@@ -78,6 +80,10 @@ class Families(ABC):
 
     def prepare(self, families: Iterable[Family]) -> None:  # noqa: B027
         """Look at families that will be asked for, all at once."""
+
+    @abstractmethod
+    def counts(self, family: Family) -> Array | None:
+        """Return the counts before and after, (2, configurations, states); None of numbers."""
 
     @abstractmethod
     def marginal_p_value(self, v: int) -> float:

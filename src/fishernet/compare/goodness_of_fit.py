@@ -55,6 +55,7 @@ from fishernet.kernels.row_sums import MOST_SPLIT_CELLS
 from fishernet.kernels.rows import Rows
 from fishernet.learn.fitting import refitted
 from fishernet.models import BayesianNetwork
+from fishernet.models.model import is_directed
 
 Array = npt.NDArray[np.float64]
 ReferenceName = Literal["auto", "chi-square", "bootstrap"]
@@ -229,7 +230,7 @@ def score_test(
             kernel, source, again if fitted > 0 else None, rows, n, fitted, simulations, number, reporter
         )
         total, by_variable, by_group = _simulated(observed, drawn)
-    if isinstance(model, BayesianNetwork) and is_table(rows) and has_tables(model) and not rows.has_fractions:
+    if is_directed(model) and is_table(rows) and has_tables(model) and not rows.has_fractions:
         tests = fit_tests(model, _fitted_counts(model, fitted, smoothing), rows, simulations, number)
         by_variable, by_group = tests.by_variable, tests.by_configuration if by_group is not None else None
     return ScoreTestResult(

@@ -23,6 +23,10 @@ LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 class NumberFamilies(Families):
     """Two tables of numbers."""
 
+    def counts(self, family: Family) -> None:  # noqa: ARG002
+        """Return nothing: numbers are not counted."""
+        return
+
     def marginal_p_value(self, v: int) -> float:
         """Return the p-value of Kolmogorov and Smirnov's test of a column alone; 1 where it can tell nothing."""
         before, after = (rows[:, 0] for rows in self.rows((v,)))

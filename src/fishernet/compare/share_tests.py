@@ -58,8 +58,9 @@ def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations:
     families.prepare(of)
     alone = np.array([families.p_value(family) for family in of])
     by_configuration = None
-    if isinstance(families, StateFamilies) and has_tables(network):
-        by_configuration = _of_configurations([np.stack(families.cells(f)) for f in of], permutations, seed)
+    if has_tables(network):
+        counted = [families.counts(family) for family in of]
+        by_configuration = _of_configurations([counts for counts in counted if counts is not None], permutations, seed)
     return ShareTests(_corrected(alone), by_configuration)
 
 

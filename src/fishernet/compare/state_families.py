@@ -40,11 +40,10 @@ class StateFamilies(Families):
             counted = [source.statistics(sets) for source in self._sources]
             self._statistics.update(zip(sets, zip(*counted, strict=True), strict=True))
 
-    def cells(self, family: Family) -> tuple[Array, Array]:
-        """Return the counts before and after, (configurations, states)."""
+    def counts(self, family: Family) -> Array:
+        """Return the counts before and after, (2, configurations, states)."""
         self.prepare([family])
-        before, after = (cells(s, family) for s in self._statistics[tuple(sorted(family))])
-        return before, after
+        return np.stack([cells(statistic, family) for statistic in self._statistics[tuple(sorted(family))]])
 
     def marginal_p_value(self, v: int) -> float:
         """Return the exact p-value of a column alone; 1 where it can tell nothing."""
@@ -55,7 +54,7 @@ class StateFamilies(Families):
         """Return the labels that only the later table has, by column, with their rows."""
         found = {}
         for v, variable in enumerate(self._tables[0].variables):
-            before, after = (counts[0] for counts in self.cells((v,)))
+            before, after = (counts[0] for counts in self.counts((v,)))
             new = {
                 cast(Variable, variable).states[k]: round(after[k]) for k in np.flatnonzero((before == 0) & (after > 0))
             }
@@ -65,7 +64,11 @@ class StateFamilies(Families):
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
         """Return how conditionals changed in each configuration that both tables have, by the smoothed counts."""
         variables = [cast(Variable, variable) for variable in self._tables[0].variables]
-        changes = (of_counts([variables[v] for v in family], *self.cells(family), smoothing) for family in families)
+        changes = (
+            of_counts([variables[v] for v in family], before, after, smoothing)
+            for family in families
+            for before, after in [self.counts(family)]
+        )
         return largest_first(itertools.chain.from_iterable(changes))
 
     def is_small(self, family: Family) -> bool:
@@ -75,13 +78,13 @@ class StateFamilies(Families):
     @once
     def score(self, family: Family) -> float:
         """Return the BIC of a conditional that both tables share."""
-        before, after = self.cells(family)
+        before, after = self.counts(family)
         return self._bic(before + after, sum(table.n_rows for table in self._tables))
 
     @once
     def score_apart(self, family: Family) -> float:
         """Return the BIC of a conditional for each table."""
-        pairs = zip(self.cells(family), self._tables, strict=True)
+        pairs = zip(self.counts(family), self._tables, strict=True)
         return sum(self._bic(counts, table.n_rows) for counts, table in pairs)
 
     def _bic(self, counts: Array, n_rows: int) -> float:
@@ -92,14 +95,15 @@ class StateFamilies(Families):
         return float(average * n_rows - np.log(max(n_rows, 2)) / 2 * parameters)
 
     def _bayes_factor(self, family: Family) -> float:
-        before, after = self.cells(family)
+        before, after = self.counts(family)
         return _marginal(before) + _marginal(after) - _marginal(before + after)
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return conditional_p_value(np.stack(self.cells(family)), random, self._first, self._more)
+        return conditional_p_value(self.counts(family), random, self._first, self._more)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
-        return changed_nats(*self.cells(family), p_value, self._resamples, random)
+        before, after = self.counts(family)
+        return changed_nats(before, after, p_value, self._resamples, random)
 
 
 def cells(statistic: Statistic, family: Family) -> Array:

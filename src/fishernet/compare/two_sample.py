@@ -61,6 +61,7 @@ from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
 from fishernet.learn import bayesian_network
 from fishernet.models import BayesianNetwork
+from fishernet.models.model import is_directed
 
 Array = npt.NDArray[np.float64]
 MethodName = Literal["permutation", "chi-square", "block"]
@@ -409,7 +410,7 @@ class _Made:
 def _tested_shares(kernel: BaseKernel, rows: Sequence[Rows], permutations: int, seed: int) -> ShareTests | None:
     """Return tests of the conditionals of a kernel's Bayesian network; None of other kernels or hidden variables."""
     model = None if kernel.standardized is None else kernel.standardized.model
-    if not isinstance(model, BayesianNetwork) or not all(map(is_table, rows)):
+    if model is None or not is_directed(model) or not all(map(is_table, rows)):
         return None
     lacking = [table.missing_counts() for table in rows]
     hidden = any(

@@ -103,3 +103,8 @@ def rows_of(variables: Sequence[Column], data: Any, *, complete_for: str | None 
         if variable.is_continuous:
             require_finite(variable.name, column, missing=table.has_missing)
     return table
+
+
+def is_directed(model: Model) -> bool:
+    """Return whether a model is a Bayesian network: a product of conditionals that is its exact likelihood."""
+    return bool(model.conditionals) and model.likelihood == "exact"

@@ -33,6 +33,7 @@ from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
+from fishernet.models.model import is_directed
 from fishernet.scores import local_score
 from fishernet.select import greedy_mmd
 
@@ -257,7 +258,7 @@ def _exact(model: Any, what: str) -> Any:
 
 def dag_of(model: Any) -> Dag | None:
     """Return the graph of a Bayesian network; None of other models."""
-    return model.graph if model.conditionals and model.likelihood == "exact" else None
+    return model.graph if is_directed(model) else None
 
 
 def _refuse_empty(table: Table, least: int, what: str) -> None:
