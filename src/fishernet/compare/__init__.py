@@ -1,6 +1,7 @@
 """How distributions and tables differ: tests of tables and models, divergences, the maximum mean discrepancy."""
 
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
+from fishernet.compare.changes import Changes, explain_changes
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
@@ -18,6 +19,7 @@ from fishernet.kernels.sets import mmd
 
 __all__ = [
     "ChangeResult",
+    "Changes",
     "ConfigurationChange",
     "MissingChange",
     "ScoreTestResult",
@@ -26,6 +28,7 @@ __all__ = [
     "TwoSampleResult",
     "VariableChange",
     "explain_change",
+    "explain_changes",
     "full_conditional_divergence",
     "inconsistency_of_conditionals",
     "kl",

@@ -26,6 +26,8 @@ Counts = npt.NDArray[np.int64]
 
 WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6  # of the statistics, in the order above
 PROMISING = 0.1  # first p-values up to which more draws decide
+AT_A_STAGE = 10_000  # draws
+STILL_OPEN = 0.01  # p-values of so many draws up to which still more decide
 AT_ONCE = 2**20  # cells that are drawn at once
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
 DIGITS = 9  # of statistics and ranks that are compared: a draw that is the observed table ties with it
@@ -41,7 +43,8 @@ def conditional_p_value(before: Array, after: Array, random: np.random.Generator
     random : numpy.random.Generator
     first, more : int
         How many draws to make, and how many others where the first p-value is at most `PROMISING`: the second p-value
-        alone counts then, so that the probability of a p-value up to t stays at most t.
+        alone counts then, so that the probability of a p-value up to t stays at most t. More than `AT_A_STAGE` are made
+        only where these alone still leave it open.
     """
     test = _Test.of(before, after)
     if test is None:
@@ -49,7 +52,9 @@ def conditional_p_value(before: Array, after: Array, random: np.random.Generator
     p = test.p_value(random, first)
     if p > PROMISING or more <= first:
         return p
-    return test.p_value(random, max(first, min(more, MOST_CELLS // test.pooled.size)))
+    most = max(first, min(more, MOST_CELLS // test.pooled.size))
+    p = test.p_value(random, min(most, AT_A_STAGE))
+    return p if p > STILL_OPEN or most <= AT_A_STAGE else test.p_value(random, most)
 
 
 class _Test:
