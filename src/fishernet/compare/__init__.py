@@ -13,6 +13,7 @@ from fishernet.compare.manifolds import (
     stationary_divergence,
 )
 from fishernet.compare.missing_shares import MissingChange
+from fishernet.compare.monitor import Monitor, MonitorResult
 from fishernet.compare.shares import Share
 from fishernet.compare.two_sample import TwoSampleResult, two_sample_test
 from fishernet.kernels.sets import mmd
@@ -22,6 +23,8 @@ __all__ = [
     "Changes",
     "ConfigurationChange",
     "MissingChange",
+    "Monitor",
+    "MonitorResult",
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fishernet.compare.conditional_nats import FEWEST_DRAWS, Nats, changed_nats
 from fishernet.compare.conditional_tests import PROMISING, conditional_p_value
 from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
+from fishernet.compare.exact_evidence import log_evidence
 from fishernet.compare.families import Families, Family, once
 from fishernet.data import State, Statistic, Table
 from fishernet.data.variable import Variable
@@ -119,6 +120,10 @@ class StateFamilies(Families):
     def _bayes_factor(self, family: Family) -> float:
         before, after = self.cells(family)
         return _marginal(before) + _marginal(after) - _marginal(before + after)
+
+    def p_value_bound(self, family: Family) -> float:
+        """Return the inverse of an exact e-value."""
+        return math.exp(-max(log_evidence(*self.cells(family)), 0.0))
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
         return conditional_p_value(*self.cells(family), random, self._first, self._more)
