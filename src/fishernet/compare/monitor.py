@@ -9,7 +9,7 @@ independent tests may be). The parts fall hardly faster than ``1 / k``: the hund
 level, where ``1 / k ** 2`` would leave it 1 / 16,000.
 
 A test by drawn tables has no p-value below one in so many draws, and late batches would find nothing. It is therefore
-joined with an exact bound without draws (`exact_evidence`).
+joined with an exact bound without draws (`conditional_tests.log_evidence`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Monitor:
     that does). The nats' interval is one of 95 % for each variable alone.
 
     A label that the reference lacks is one more state, in both tables. A column that the batch lacks counts as missing
-    in all rows; what needs it is not tested.
+    in all rows; its children in the graph are tested given their other parents.
 
     Examples
     --------
@@ -263,7 +263,9 @@ class Monitor:
         names = self._reference.names
         counts = (self._counts, FamilyCounts(batch))
         families = families_of_tables((self._reference, batch), self._options, counts)
-        of = families_of(tuple(tuple(sorted(parents)) for parents in self._dag.parents))
+        lacking = batch.missing_counts()
+        there = {v for v, name in enumerate(names) if lacking.get(name, 0) < batch.n_rows}
+        of = families_of(tuple(tuple(sorted(there.intersection(parents))) for parents in self._dag.parents))
         families.prepare(of)
         corrected = holm_sidak(np.array([_p_value(families, family) for family in of]))
         nats = {names[v]: families.nats(of[v]) for v in np.flatnonzero(corrected <= level)}

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditional_nats import FEWEST_DRAWS, Nats, changed_nats
-from fishernet.compare.conditional_tests import PROMISING, conditional_p_value
+from fishernet.compare.conditional_tests import PROMISING, conditional_p_value, log_evidence
 from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
-from fishernet.compare.exact_evidence import log_evidence
 from fishernet.compare.families import Families, Family, once
 from fishernet.data import State, Statistic, Table
 from fishernet.data.variable import Variable
