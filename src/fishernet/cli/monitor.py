@@ -52,6 +52,7 @@ def monitor(reference: Path, batches: tuple[Path, ...], model: Path | None, exit
 
 
 def _facts(path: Path, result: MonitorResult) -> Facts:
+    words = ("nats", "low", "high")
     return {
         "file": str(path),
         "batch": result.batch,
@@ -64,9 +65,7 @@ def _facts(path: Path, result: MonitorResult) -> Facts:
         "new_columns": list(result.new_columns),
         "level": result.level,
         "p_values": {name: _finite(p) for name, p in result.p_values.items()},
-        "nats": {
-            name: dict(zip(("nats", "low", "high"), map(_finite, of), strict=True)) for name, of in result.nats.items()
-        },
+        "nats": {name: dict(zip(words, map(_finite, of), strict=True)) for name, of in result.nats.items()},
     }
 
 
