@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import several
+from fishernet.base.names import doubled, several
 from fishernet.base.progress import Call
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
@@ -25,18 +26,27 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import (
+    CHANGED,
     FILE,
     Answer,
     Facts,
     aligned,
     answering,
     check_folder,
+    exit_code_option,
     number,
     progress_bar,
     shown,
     shown_states,
 )
-from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
+from fishernet.compare import (
+    ChangeResult,
+    Changes,
+    TwoSampleResult,
+    explain_change,
+    explain_changes,
+    two_sample_test,
+)
 from fishernet.compare.two_sample import joined, without_determined_columns
 from fishernet.data import Table
 from fishernet.data.encode import with_missing_states
@@ -48,10 +58,12 @@ from fishernet.plot.tooltips import check_picture_path
 
 @click.command(short_help="Say whether, where and how two tables differ.")
 @click.argument("before", type=FILE)
-@click.argument("after", type=FILE)
+@click.argument("after", type=FILE, nargs=-1, required=True)
 @click.option("--model", type=FILE, help="Compare by this network, fitted to other rows, instead of a learned one.")
 @count("--permutations", default=999, show_default=True, help="Exchange rows between the tables N times.")
 @amount("--level", default=0.05, show_default=True, help="Call p-values up to X a change.")
+@amount("--min-effect", default=0.0, show_default=True, help="Call a change of less than X nats none.")
+@exit_code_option
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw what changed (.png, .svg or .pdf).")
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
@@ -61,10 +73,12 @@ from fishernet.plot.tooltips import check_picture_path
 @explaining_kinds
 def compare(
     before: Path,
-    after: Path,
+    after: tuple[Path, ...],
     model: Path | None,
     permutations: int,
     level: float,
+    min_effect: float,
+    exit_code: bool,
     top: int,
     plot: Path | None,
     seed: int,
@@ -78,9 +92,13 @@ def compare(
     conditionals changed. What: the configurations that changed most. Inherited: variables whose own distribution
     changed only because of others upstream. Undecided: what hangs on arcs whose direction the tables leave open.
 
+    With several tables AFTER, each is compared with BEFORE by one network, at a level that holds for all of them
+    together, and has one line.
+
     \b
     Examples
       fishernet compare january.csv february.csv
+      fishernet compare reference.csv batch-1.csv batch-2.csv batch-3.csv --exit-code
       fishernet compare train.parquet test.parquet --bins 5 --exclude id --json
       fishernet compare old.csv new.csv --model trained.json --plot change.svg
     """  # noqa: D301
@@ -92,21 +110,73 @@ def compare(
     with progress_bar() as progress:
         progress("reading the tables", 0, None)
         network = None if model is None else read_bayesian(model, "compare", "compare by")
-        first, second = (_read(path, reading, network, progress) for path in (before, after))
+        how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
+        counted = {"level": level, "min_effect": min_effect, **how}
+        if len(after) > 1:
+            _check_several([before, *after], plot, reading)
+            tables = {str(path): _read(path, reading, network, progress) for path in (before, *after)}
+            changes = explain_changes(tables, network, bins=None if network else reading.bins, **counted)
+            return _of_several(changes, before, exit_code=exit_code)
+        first, second = (_read(path, reading, network, progress) for path in (before, *after))
         if network is None:
-            both = joined(first, second, reading.bins, "compare", (str(before), str(after)))
+            both = joined(first, second, reading.bins, "compare", (str(before), str(after[0])))
             first, second = without_determined_columns(*both)
             if reading.missing == "state":
                 first, second = _with_states(first, second)
         first, second = repeated(first, "compare"), repeated(second, "compare")
         kernel = None if network is None else row_kernel(network, first, second, seed=0)
-        how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
-        change = explain_change(first, second, network, level=level, **how)
+        change = explain_change(first, second, network, **counted)
     if plot is not None:
         write_change(change, plot)
-    facts: Facts = {"before": str(before), "after": str(after), **_facts(test, change, top)}
-    return Answer(facts, _text(test, change, top))
+    facts: Facts = {"before": str(before), "after": str(after[0]), **_facts(test, change, top)}
+    status = CHANGED if exit_code and (test.p_value <= level or change.changed() or change.missing) else 0
+    return Answer(facts, _text(test, change, top), status=status)
+
+
+def _check_several(paths: Sequence[Path], plot: Path | None, reading: Reading) -> None:
+    if plot is not None or reading.missing == "state":
+        option = "--plot" if plot is not None else "--missing state"
+        raise FishernetError(f"{option} is for two tables; compare them two by two")
+    twice = doubled(map(str, paths))
+    if twice is not None:
+        raise FishernetError(f"{twice} is named twice; name each table once")
+
+
+def _of_several(changes: Changes, before: Path, *, exit_code: bool) -> Answer:
+    """Return the answer about several later tables: a line each."""
+    batches = [
+        {
+            "after": name,
+            "rows": change.n_rows[1] if change.n_rows else None,
+            "changed": list(change.changed()),
+            "missing": [asdict(missing) for missing in change.missing],
+            "new_labels": {
+                column: {str(label): n for label, n in of.items()} for column, of in change.new_labels.items()
+            },
+            "variables": change.to_frame().to_pylist(),
+        }
+        for name, change in changes.by_name.items()
+    ]
+    lines = [_line(name, change) for name, change in changes.by_name.items()]
+    some = any(change.changed() or change.missing for change in changes.by_name.values())
+    facts = {"before": str(before), "level": changes.level, "batches": batches}
+    return Answer(facts, lines, status=CHANGED if exit_code and some else 0)
+
+
+def _labels(change: ChangeResult) -> dict[str, dict[str, int]]:
+    return {name: {str(label): n for label, n in of.items()} for name, of in change.new_labels.items()}
+
+
+def _line(name: str, change: ChangeResult) -> str:
+    told = [
+        ("changed", list(map(shown, change.changed()))),
+        ("missing in other shares", [shown(of.variable) for of in change.missing]),
+        ("new labels", [f"{shown(column)} ({', '.join(map(shown, of))})" for column, of in change.new_labels.items()]),
+    ]
+    said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
+    verdict = "a change" if change.changed() or change.missing else "no evidence of a change"
+    return f"{shown(name)}: {verdict}{f' ({said})' if said else ''}"
 
 
 def _with_states(first: Table, second: Table) -> tuple[Table, Table]:
@@ -146,7 +216,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "in_doubt": {name: [list(arc) for arc in arcs] for name, arcs in change.in_doubt().items()},
         "undecided": list(change.undecided()),
         "missing": [asdict(missing) for missing in change.missing],
-        "new_labels": {name: {str(label): n for label, n in of.items()} for name, of in change.new_labels.items()},
+        "new_labels": _labels(change),
         "graphs": len(change.graphs),
         "seed": test.seed,
         "variables": rows,

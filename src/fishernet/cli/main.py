@@ -12,6 +12,7 @@ from fishernet.cli.demo import demo
 from fishernet.cli.describe import describe
 from fishernet.cli.impute import impute
 from fishernet.cli.learn import learn
+from fishernet.cli.monitor import monitor
 from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
 from fishernet.cli.query import query
@@ -28,7 +29,7 @@ from fishernet.cli.terminal import Commands
     cls=Commands,
     commands=[
         *(describe, learn, score, sample, predict, impute, query, select, similar, cluster, compare),
-        *(compare_graphs, report, convert, strings, demo),
+        *(monitor, compare_graphs, report, convert, strings, demo),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -38,8 +39,9 @@ def fishernet() -> None:
     """Learn how the variables of a table depend on one another, and use what was learned.
 
     Results go to stdout or to -o FILE, progress and notes to stderr. The exit status is 0 when all went well, 1 for
-    bad input (one sentence on stderr says what, where, and what to do), 2 for a command line that makes no sense, 130
-    after Ctrl-C. Files are written beside and renamed, so there is never half of one.
+    bad input (one sentence on stderr says what, where, and what to do), 2 for a command line that makes no sense, 3 if
+    something changed and --exit-code was given, 130 after Ctrl-C. Files are written beside and renamed, so there is
+    never half of one.
 
     \b
     Example: from a CSV file to a network, and on from there

@@ -6,6 +6,7 @@ status  when
 0       all went well
 1       bad input, a file that cannot be read or written, too little memory
 2       a command line that makes no sense (click's own)
+3       something changed, and --exit-code was given
 130     Ctrl-C
 141     whoever read our output has gone away, as ``head`` does; nothing is said
 143     it was asked to end (SIGTERM); nothing is said
@@ -47,12 +48,16 @@ from fishernet.base.remedies import Remedy, advice
 from fishernet.data import Table, write_table
 from fishernet.data.writing import FORMATS, FRAME_FORMATS, Sink, write_frame
 
+CHANGED = 3  # the exit status
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
 Command = Callable[..., Any]
 
 FILE = click.Path(path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
+exit_code_option = click.option(
+    "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
+)
 formulas_option = click.option(
     "--escape-formulas",
     is_flag=True,
@@ -79,6 +84,7 @@ class Answer:
     frame: pa.Table | None = None
     weights: str = "weights"
     remark: str = ""
+    status: int = 0
 
     def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:
         """Write it to a file, or to stdout."""
@@ -112,7 +118,9 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
             check_folder(output)
             if rows and output is not None and not as_json:
                 _check_table_ending(output)
-            command(**words).write(output, as_json, escape_formulas=escape_formulas)
+            found = command(**words)
+            found.write(output, as_json, escape_formulas=escape_formulas)
+            click.get_current_context().exit(found.status)
 
         return formulas_option(answer) if rows else answer
 

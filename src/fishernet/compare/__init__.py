@@ -1,6 +1,7 @@
 """How distributions and tables differ: tests of tables and models, divergences, the maximum mean discrepancy."""
 
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
+from fishernet.compare.changes import Changes, explain_changes
 from fishernet.compare.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.falsification import Dependence, FalsifyResult, falsify
@@ -14,16 +15,20 @@ from fishernet.compare.manifolds import (
     stationary_divergence,
 )
 from fishernet.compare.missing_shares import MissingChange
+from fishernet.compare.monitor import Monitor, MonitorResult
 from fishernet.compare.shares import Share
 from fishernet.compare.two_sample import TwoSampleResult, two_sample_test
 from fishernet.kernels.sets import mmd
 
 __all__ = [
     "ChangeResult",
+    "Changes",
     "ConfigurationChange",
     "Dependence",
     "FalsifyResult",
     "MissingChange",
+    "Monitor",
+    "MonitorResult",
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",
@@ -31,6 +36,7 @@ __all__ = [
     "TwoSampleResult",
     "VariableChange",
     "explain_change",
+    "explain_changes",
     "falsify",
     "full_conditional_divergence",
     "inconsistency_of_conditionals",

@@ -37,7 +37,7 @@ from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.number_families import NumberFamilies
 from fishernet.compare.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.shares import first_names
-from fishernet.compare.state_families import StateFamilies
+from fishernet.compare.state_families import FamilyCounts, StateFamilies
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
 from fishernet.data import State, Table
 from fishernet.data.options import Bins
@@ -50,6 +50,7 @@ from fishernet.learn.structures import usual_score
 from fishernet.models.conditionals.base import shown_states
 
 Array = npt.NDArray[np.float64]
+Weighted = tuple[tuple[Dag, float], ...]  # graphs and their weights, the best first
 
 MOST_ARCS = 4  # that a sentence lists
 DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
@@ -78,7 +79,10 @@ class VariableChange:
     support: float
     """The weight of the graphs in which the corrected p-value is at most the level."""
     changed: bool
-    """Whether its conditional changed: the support is at least 0.95. It is in doubt from there down to 0.05."""
+    """Whether its conditional changed: a support of at least 0.95, and `low` at least the smallest effect that counts.
+
+    It is in doubt from a support of 0.95 down to 0.05.
+    """
     marginal_p: float
     """Of a test of its marginal distribution alone, corrected for all variables (Holm)."""
     inherited_from: tuple[str, ...]
@@ -117,6 +121,8 @@ class ChangeResult(Framed):
     """How many rows there were before and after; None for networks."""
     seed: int
     """The seed of permutations and bootstrap."""
+    min_effect: float = 0.0
+    """The smallest effect that counts, in nats."""
 
     def __repr__(self) -> str:
         doubted = self.in_doubt()
@@ -202,6 +208,7 @@ def explain_change(
     permutations: int = 999,
     resamples: int = 200,
     level: float = 0.05,
+    min_effect: float = 0.0,
     smoothing: float = 1.0,
     bins: Bins | None = None,
     seed: Seed = 0,
@@ -226,6 +233,9 @@ def explain_change(
         How many tables are drawn for an interval, at each divergence that is tried; of numbers, reweighted tables.
     level : float
         Up to which corrected p-values count as found.
+    min_effect : float
+        The smallest effect that counts, in nats: a variable changed if its test says so and the lower end of its 95 %
+        interval is at least this. With many rows a test finds changes that matter to nobody.
     smoothing : float
         The pseudo-count of each state in the probabilities before and after of `by_configuration`, above 0.
     bins : int, or mapping from column to int or to cut points; optional
@@ -253,6 +263,7 @@ def explain_change(
     See Also
     --------
     two_sample_test : whether there is a change at all.
+    explain_changes : of more than two tables.
 
     Notes
     -----
@@ -281,35 +292,78 @@ def explain_change(
     >>> found.changed(), dict(found.inherited())
     (('bronc',), {'dysp': ('bronc',)})
     """
-    level = check.number(level, "level", least=0, most=1)
+    options = Options.checked(permutations, resamples, level, min_effect, smoothing, seed)
     check.integer(graphs, "graphs", least=1)
-    check.integer(resamples, "resamples", least=2, most=MOST_SPLITS)
-    check.number(smoothing, "smoothing", above=0)
-    check_permutations(permutations)
-    number = fixed_seed(seed)
     if _are_networks(before, after):
-        return _of_networks(before, after, level, number)
+        return _of_networks(before, after, options)
     if net is not None:
         graph_of(net, "net")
     first, second = joined(before, after, bins, "explain_change", ("before", "after"))
     if net is None:
         first, second = without_determined_columns(first, second, each=True)
-    order = first.names
-    names = sorted(order)
-    numbers = any(variable.is_continuous for variable in first.variables)
-    tables = first.select(names), second.select(names)
-    if numbers:
-        tables = _in_order(tables[0]), _in_order(tables[1])
-    families = (NumberFamilies if numbers else StateFamilies)(tables, permutations, resamples, level, number)
-    near = _graphs_of(tables, net, families, graphs, level)
-    found = _Told.of(families, near, level, progress)
-    result = _result(tables, families, near, found, smoothing, level, number)
-    return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in order}))
+    names = first.names
+    one, other = (in_order(table) for table in (first, second))
+    families = families_of_tables((one, other), options)
+    if net is None:
+        near = _sparse_graphs(families, learned_graph((one, other)), graphs, options.level)
+    else:
+        near = ((given_graph(net, one.names), 1.0),)
+    return explained((one, other), families, near, names, options, progress)
 
 
-def _in_order(table: Table) -> Table:
-    """Return the rows sorted, so that splits and resamples are the same in whatever order they came."""
-    return table[np.lexsort(table.codes)] if table.variables else table
+@dataclass(frozen=True)
+class Options:
+    """How two tables are compared; the arguments of `explain_change`, checked."""
+
+    permutations: int
+    resamples: int
+    level: float
+    min_effect: float
+    smoothing: float
+    seed: int
+
+    @classmethod
+    def checked(
+        cls, permutations: int, resamples: int, level: float, min_effect: float, smoothing: float, seed: Seed
+    ) -> Options:
+        """Return the options; an error of one that cannot be."""
+        level = check.number(level, "level", least=0, most=1)
+        min_effect = check.number(min_effect, "min_effect", least=0)
+        check.integer(resamples, "resamples", least=2, most=MOST_SPLITS)
+        check.number(smoothing, "smoothing", above=0)
+        check_permutations(permutations)
+        return cls(permutations, resamples, level, min_effect, smoothing, fixed_seed(seed))
+
+
+def explained(
+    tables: tuple[Table, Table],
+    families: Families,
+    near: Weighted,
+    names: Sequence[str],
+    options: Options,
+    progress: Progress | None = None,
+) -> ChangeResult:
+    """Return what changed between two tables by graphs with weights; the variables in the order of the names."""
+    found = _Told.of(families, near, options.level, progress)
+    result = _result(tables, families, near, found, options)
+    return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in names}))
+
+
+def in_order(table: Table) -> Table:
+    """Return the columns by name, and rows of numbers sorted: splits and resamples hang on no order they came in."""
+    sorted_columns = table.select(sorted(table.names))
+    numbers = any(variable.is_continuous for variable in table.variables)
+    return sorted_columns[np.lexsort(sorted_columns.codes)] if numbers else sorted_columns
+
+
+def families_of_tables(
+    tables: tuple[Table, Table], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
+) -> Families:
+    """Return the families of two tables of states, whose counts may be known, or of numbers."""
+    of = tables, options.permutations, options.resamples, options.level, options.seed
+    if any(variable.is_continuous for variable in tables[0].variables):
+        return NumberFamilies(*of)
+    return StateFamilies(*of, counts)
 
 
 def _are_networks(before: Any, after: Any) -> bool:
@@ -321,7 +375,7 @@ def _are_networks(before: Any, after: Any) -> bool:
     return all(networks)
 
 
-def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResult:
+def _of_networks(before: Any, after: Any, options: Options) -> ChangeResult:
     """Return the exact shares of two networks over one graph."""
     if set(before.names) != set(after.names) or set(before.dag.edges) != set(after.dag.edges):
         raise SchemaError("explain_change needs two networks over one graph; fit both to it by learn.parameters")
@@ -329,7 +383,7 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         raise SchemaError("explain_change needs networks whose variables come in one order, with the same states")
     parts = nats_by_configuration(after, before)
     nats = [float(part.sum()) for part in parts]
-    changed = {name for name, n in zip(after.names, nats, strict=True) if n > 0}
+    changed = {name for name, n in zip(after.names, nats, strict=True) if n > 0 and n >= options.min_effect}
     same = [np.allclose(*pair, rtol=0, atol=SAME) for pair in zip(marginals(before), marginals(after), strict=True)]
     by_variable = {}
     for name, n, is_same in zip(after.names, nats, same, strict=True):
@@ -340,29 +394,29 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         )
     numbers = any(variable.is_continuous for variable in after.variables)
     changes = () if numbers else of_networks(before, after)
-    return ChangeResult(
-        sum(nats), MappingProxyType(by_variable), changes, (), {}, ((after.dag, 1.0),), level, None, seed
-    )
+    graphs, how = ((after.dag, 1.0),), (options.level, None, options.seed, options.min_effect)
+    return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, (), {}, graphs, *how)
 
 
-Weighted = tuple[tuple[Dag, float], ...]
+def given_graph(net: Graph | HasGraph, names: Sequence[str]) -> Dag:
+    """Return the graph that was given, on the tables' columns; SchemaError if it has others."""
+    graph = graph_of(net, "net")
+    if set(graph.names) != set(names):
+        different = sorted(set(graph.names) ^ set(names))
+        raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
+    return Dag.from_edges(names, directed_arcs(graph, "net"))
 
 
-def _graphs_of(
-    tables: tuple[Table, Table], net: Graph | HasGraph | None, families: Families, most: int, level: float
-) -> Weighted:
-    """Return the graph that was given, or those in which few conditionals changed; on the tables' columns."""
-    names = tables[0].names
-    if net is not None:
-        graph = graph_of(net, "net")
-        if set(graph.names) != set(names):
-            different = sorted(set(graph.names) ^ set(names))
-            raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
-        return ((Dag.from_edges(names, directed_arcs(graph, "net")), 1.0),)
+def learned_graph(tables: Sequence[Table]) -> Dag:
+    """Return the graph of all rows together."""
     rows = stacked(tables)
-    best = structure(rows, score=usual_score(rows), seed=0).dag
+    return structure(rows, score=usual_score(rows), seed=0).dag
+
+
+def _sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:
+    """Return graphs in which few conditionals changed, with their weights."""
     found = graphs_of_sparse_change(families, tuple(tuple(sorted(p)) for p in best.parents), most, level)
-    return tuple((Dag(names, parents), weight) for parents, weight in found)
+    return tuple((Dag(best.names, parents), weight) for parents, weight in found)
 
 
 def _families_of_dag(dag: Dag) -> list[Family]:
@@ -397,17 +451,13 @@ class _Told:
 
 
 def _result(
-    tables: tuple[Table, Table],
-    families: Families,
-    near: Weighted,
-    found: _Told,
-    smoothing: float,
-    level: float,
-    seed: int,
+    tables: tuple[Table, Table], families: Families, near: Weighted, found: _Told, options: Options
 ) -> ChangeResult:
-    names = tables[0].names
+    names, level = tables[0].names, options.level
     marginal = holm(np.array([families.marginal_p_value(v) for v in range(len(names))]))
-    changed = {name for name, support in zip(names, found.support, strict=True) if support >= SURE}
+    lows = found.nats[:, OF_NATS.index("low")]
+    counts = (found.support >= SURE) & (lows >= options.min_effect)
+    changed = {name for name, it_does in zip(names, counts, strict=True) if it_does}
     best = near[0][0]
     by_variable = {}
     for v, name in enumerate(names):
@@ -424,13 +474,14 @@ def _result(
     return ChangeResult(
         float(found.nats[found.support > 1 - SURE, 0].sum()),
         MappingProxyType(by_variable),
-        families.configurations(_families_of_dag(best), smoothing),
+        families.configurations(_families_of_dag(best), options.smoothing),
         missing_changes(*tables, level),
         MappingProxyType(families.new_labels()),
         near,
         level,
         (tables[0].n_rows, tables[1].n_rows),
-        seed,
+        options.seed,
+        options.min_effect,
     )
 
 

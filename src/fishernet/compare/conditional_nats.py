@@ -167,7 +167,9 @@ def _gamma_tail(observed: float, means: Array, variances: Array) -> Array:
     """Return the probabilities of at least the observed value under gamma distributions of two moments."""
     from scipy.special import gammaincc  # slow to import, and needed by few calls
 
-    return np.asarray(gammaincc(means**2 / variances, observed * means / variances))
+    some = means > 0  # where all draws are 0, none reaches what is larger
+    shape, rate = np.where(some, means, 1.0) ** 2 / variances, means / variances
+    return np.where(some, gammaincc(shape, observed * rate), float(observed <= 0))
 
 
 def _place_of(share: float, reached: Array, nats: Array) -> float:

@@ -12,6 +12,12 @@ No statistic sees all changes. Four are joined: the squared deviations of all ce
 1963), and the configuration that deviates most. Each is ranked among the observed table and the draws, the ranks are
 summed as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so the joined test is exact
 as well.
+
+A test by draws has no p-value below one in so many. `log_evidence` needs none: given the states and the sizes of a
+configuration, the count of each state in the later table, one state after the other, is hypergeometric if the
+conditional did not change. The likelihood ratio of a uniform distribution over all counts that are possible to the
+hypergeometric one has the expected value 1, and so has the product of ``1 - w + w * ratio`` over the configurations: an
+e-value, whose inverse is a p-value (Markov's inequality).
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ Counts = npt.NDArray[np.int64]
 WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6  # of the statistics, in the order above
 PROMISING = 30  # draws that reach the observed statistic, up to which others decide
 GROWTH = 7
+IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
 AT_ONCE = 2**20  # cells that are drawn at once
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
 MOST_SHIFTED = 256  # deviations summed over configurations, whose covariance is inverted
@@ -241,3 +248,42 @@ def _ranks(values: Array) -> Array:
     rounded = np.round(values, DIGITS)
     order = np.sort(rounded)
     return np.asarray((len(order) - np.searchsorted(order, rounded, side="left")) / len(order))
+
+
+# -------------------------------------------------------------------------------------------- without draws
+
+
+def log_evidence(before: Array, after: Array) -> float:
+    """Return the logarithm of an e-value of "this conditional did not change".
+
+    Parameters
+    ----------
+    before, after : (configurations, states)
+        How many rows of each table have a state in a configuration of the parents.
+    """
+    one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
+    both = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0)
+    one, other = one[both], other[both]
+    ratio = np.zeros(len(one))
+    for state in range(one.shape[1] - 1):
+        drawn, size = other[:, state:].sum(axis=1), (one + other)[:, state:].sum(axis=1)
+        ratio += _log_ratio(other[:, state], (one + other)[:, state], drawn, size)
+    return float(np.logaddexp(math.log1p(-IN_CONFIGURATION), math.log(IN_CONFIGURATION) + ratio).sum())
+
+
+def _log_ratio(
+    count: Counts,
+    having: Counts,
+    drawn: Counts,
+    size: Counts,
+) -> Array:
+    """Return log(uniform / hypergeometric) of so many of the drawn that have a state, which so many of all have."""
+    possible = np.minimum(having, drawn) - np.maximum(0, having + drawn - size) + 1
+    log_chance = _log_choose(having, count) + _log_choose(size - having, drawn - count) - _log_choose(size, drawn)
+    return np.asarray(-np.log(possible) - log_chance)
+
+
+def _log_choose(n: Counts, k: Counts) -> Array:
+    from scipy.special import gammaln  # slow to import, and needed by few calls
+
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

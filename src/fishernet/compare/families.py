@@ -74,6 +74,10 @@ class Families(ABC):
         """Return the log likelihood of both tables, where a conditional may have changed, by that where it did not."""
         return float(np.logaddexp(np.log1p(-PRIOR), np.log(PRIOR) + self._bayes_factor(family)))
 
+    def p_value_bound(self, family: Family) -> float:  # noqa: ARG002
+        """Return a p-value without draws, which may be as small as a change is large; 1 where none is known."""
+        return 1.0
+
     def _random(self, family: Family, use: int) -> np.random.Generator:
         """Return a generator of a family's own, so that no answer hangs on which families were asked before."""
         return np.random.default_rng([self._seed, use, *family])

@@ -5,6 +5,9 @@ table given the parents (Rosenbaum and Rubin, 1983). So rows change places withi
 still varies within a stratum is taken out by regression: the number is replaced by normal scores of what is left of it
 after a regression on the parents, in both tables together. Three things are looked at: their sum, that of their
 products with the parents, and that of their squares, in the later table.
+
+Few rows are permuted. Where no permutation reaches what is observed, the chi-squared distribution says how much less
+likely it is than one in so many: a p-value that is corrected for many variables can only so be small.
 """
 
 from __future__ import annotations
@@ -67,13 +70,15 @@ class _Strata:
     def p_value(self, random: np.random.Generator, draws: int) -> float:
         if self._degrees == 0:
             return math.nan
-        observed = self._statistic(self._later)
-        if len(self._later) > PERMUTED:
-            from scipy.special import gammaincc  # slow to import, and needed by few calls
+        from scipy.special import gammaincc  # slow to import, and needed by few calls
 
-            return float(gammaincc(self._degrees / 2, observed / 2))
+        observed = self._statistic(self._later)
+        chi_squared = float(gammaincc(self._degrees / 2, observed / 2))
+        if len(self._later) > PERMUTED:
+            return chi_squared
         reached = sum(self._statistic(self._permuted(random)) >= observed * (1 - 1e-9) for _ in range(draws))
-        return (1 + reached) / (1 + draws)
+        p = (1 + reached) / (1 + draws)
+        return p if reached else min(p, chi_squared)
 
     def _permuted(self, random: np.random.Generator) -> Array:
         order = np.argsort(self._strata + random.random(len(self._strata)), kind="stable")

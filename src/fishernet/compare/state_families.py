@@ -10,8 +10,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_nats import Nats, changed_nats
-from fishernet.compare.conditional_tests import conditional_p_value
+from fishernet.compare.conditional_nats import FEWEST_DRAWS, Nats, changed_nats
+from fishernet.compare.conditional_tests import conditional_p_value, log_evidence
 from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
 from fishernet.compare.families import Families, Family, once
 from fishernet.data import State, Statistic, Table
@@ -21,29 +21,55 @@ from fishernet.learn.missing.incomplete import AvailableCases
 Array = npt.NDArray[np.float64]
 
 MOST_CELLS = 2**16  # of a family that is not in a learned graph
+FEWER = 4  # times fewer resamples where a test speaks of no change
+UNLIKELY = 0.1  # p-values above which a change is not likely
 PSEUDO_COUNT = 0.5  # of a state, in the evidence of a change
 
 
-class StateFamilies(Families):
-    """Two tables of states."""
+class FamilyCounts:
+    """The counts of one table's families, each counted once, however many other tables it is compared with."""
 
-    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
-        super().__init__(tables, draws, resamples, level, seed)
-        self._cards = [cast(Variable, variable).cardinality for variable in tables[0].variables]
-        self._sources = [AvailableCases(table) for table in tables]
-        self._statistics: dict[Family, tuple[Statistic, ...]] = {}
+    def __init__(self, table: Table) -> None:
+        self._source = AvailableCases(table)
+        self._statistics: dict[Family, Statistic] = {}
 
     def prepare(self, families: Iterable[Family]) -> None:
         """Count families that will be asked for, all at once."""
         sets = sorted({tuple(sorted(family)) for family in families} - self._statistics.keys())
         if sets:
-            counted = [source.statistics(sets) for source in self._sources]
-            self._statistics.update(zip(sets, zip(*counted, strict=True), strict=True))
+            self._statistics.update(zip(sets, self._source.statistics(sets), strict=True))
+
+    def cells(self, family: Family) -> Array:
+        """Return the counts of a family, (configurations, states)."""
+        self.prepare([family])
+        return cells(self._statistics[tuple(sorted(family))], family)
+
+
+class StateFamilies(Families):
+    """Two tables of states, whose counts may be known from another comparison."""
+
+    def __init__(
+        self,
+        tables: tuple[Table, Table],
+        draws: int,
+        resamples: int,
+        level: float,
+        seed: int,
+        counts: tuple[FamilyCounts, FamilyCounts] | None = None,
+    ) -> None:
+        super().__init__(tables, draws, resamples, level, seed)
+        self._cards = [cast(Variable, variable).cardinality for variable in tables[0].variables]
+        self._counts = counts or (FamilyCounts(tables[0]), FamilyCounts(tables[1]))
+
+    def prepare(self, families: Iterable[Family]) -> None:
+        """Count families that will be asked for, all at once."""
+        wanted = list(families)
+        for counts in self._counts:
+            counts.prepare(wanted)
 
     def counts(self, family: Family) -> Array:
         """Return the counts before and after, (2, configurations, states)."""
-        self.prepare([family])
-        return np.stack([cells(statistic, family) for statistic in self._statistics[tuple(sorted(family))]])
+        return np.stack([counts.cells(family) for counts in self._counts])
 
     def marginal_p_value(self, v: int) -> float:
         """Return the exact p-value of a column alone; 1 where it can tell nothing."""
@@ -98,12 +124,20 @@ class StateFamilies(Families):
         before, after = self.counts(family)
         return _marginal(before) + _marginal(after) - _marginal(before + after)
 
+    def p_value_bound(self, family: Family) -> float:
+        """Return the inverse of an exact e-value."""
+        before, after = self.counts(family)
+        return math.exp(-max(log_evidence(before, after), 0.0))
+
     def _tested(self, family: Family, random: np.random.Generator) -> float:
         return conditional_p_value(self.counts(family), random, self._first, self._more)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         before, after = self.counts(family)
-        return changed_nats(before, after, p_value, self._resamples, random)
+        draws = self._resamples
+        if p_value > UNLIKELY:  # nobody looks closely at the interval of what did not change
+            draws = min(draws, max(draws // FEWER, FEWEST_DRAWS))
+        return changed_nats(before, after, p_value, draws, random)
 
 
 def cells(statistic: Statistic, family: Family) -> Array:

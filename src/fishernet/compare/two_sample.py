@@ -48,7 +48,7 @@ from fishernet.data import Blocks, Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
-from fishernet.data.pooling import pooled, repeated, stacked
+from fishernet.data.pooling import pooled, pooled_all, repeated, stacked
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
@@ -250,7 +250,7 @@ def two_sample_test(
         network = network_of_both(X, Y)
         kernel = row_kernel(network, X, Y, seed=0)
         if not (X.has_missing or Y.has_missing):
-            to_fuse = (together if bins is None else (X, Y)), network
+            to_fuse = (together[0], together[1]) if bins is None else (X, Y), network
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
     rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]
@@ -450,19 +450,29 @@ def joined(
     X: Any, Y: Any, bins: Bins | None, purpose: str = PURPOSE, names: tuple[str, str] = ("X", "Y")
 ) -> tuple[Table, Table]:
     """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
-    return _cut(_pooled_rows(X, Y, purpose, names), bins)
-
-
-def _pooled_rows(X: Any, Y: Any, purpose: str, names: tuple[str, str]) -> tuple[Table, Table]:
-    """Return two tables of the same variables, in which each row stands as often as its weight says."""
-    first, second = (repeated(table, purpose) for table in pooled(X, Y, purpose))
-    for name, table in zip(names, (first, second), strict=True):
-        if table.n_rows == 0:
-            raise _no_rows(name)
+    first, second = _cut(_pooled_rows(X, Y, purpose, names), bins)
     return first, second
 
 
-def _cut(tables: tuple[Table, Table], bins: Bins | None) -> tuple[Table, Table]:
+def joined_all(tables: Mapping[str, Any], bins: Bins | None, purpose: str) -> list[Table]:
+    """Return several tables of the same variables, as `joined` two."""
+    found = pooled_all(tables, purpose)
+    return _cut(_with_rows(list(found), list(found.values()), purpose), bins)
+
+
+def _pooled_rows(X: Any, Y: Any, purpose: str, names: tuple[str, str]) -> list[Table]:
+    """Return two tables of the same variables, in which each row stands as often as its weight says."""
+    return _with_rows(names, pooled(X, Y, purpose), purpose)
+
+
+def _with_rows(names: Sequence[str], tables: Sequence[Table], purpose: str) -> list[Table]:
+    for name, table in zip(names, tables, strict=True):
+        if table.n_rows == 0:
+            raise _no_rows(name)
+    return [repeated(table, purpose) for table in tables]
+
+
+def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
     """Return tables whose numbers are cut at points of both together, where asked for or labels are there.
 
     Points of one table alone would tell it from the other: its rows lie evenly between them.
@@ -470,22 +480,22 @@ def _cut(tables: tuple[Table, Table], bins: Bins | None) -> tuple[Table, Table]:
     if bins is None and not mixes_numbers(tables[0].variables):
         return tables
     both = stacked(tables).discretize(AUTO if bins is None else bins)
-    first, second = (table.conform(both.variables) for table in tables)
-    return first, second
+    return [table.conform(both.variables) for table in tables]
 
 
-def without_determined_columns(first: Table, second: Table, *, each: bool = False) -> tuple[Table, Table]:
-    """Return two tables without the columns of numbers that others determine in both together, or in either of them.
+def without_determined_columns(*tables: Table, each: bool = False) -> tuple[Table, ...]:
+    """Return tables without the columns of numbers that others determine in all together, or in any of them.
 
     The same go in whatever order the columns come.
     """
-    if not all(variable.is_continuous for variable in first.variables):
-        return first, second
-    left: Sequence[str] = sorted(first.names)
-    for table in (first, second) if each else (stacked([first, second]),):
+    names = tables[0].names
+    if not all(variable.is_continuous for variable in tables[0].variables):
+        return tables
+    left: Sequence[str] = sorted(names)
+    for table in tables if each else (stacked(tables),):
         left = without_determined(table.select(left)).names
-    kept = [name for name in first.names if name in left]
-    return (first, second) if len(kept) == len(first.names) else (first.select(kept), second.select(kept))
+    kept = [name for name in names if name in left]
+    return tables if len(kept) == len(names) else tuple(table.select(kept) for table in tables)
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:

@@ -1,13 +1,14 @@
-"""Two tables of the same columns as one."""
+"""Tables of the same columns as one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fishernet.base.errors import SchemaError, warn
+from fishernet.base.names import listed
 from fishernet.data.matching import as_data
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, Variable
@@ -28,23 +29,68 @@ def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
         holds dates in one and numbers in the other, or has a state 1 in one and '1' in the other.
     """
     one, other = as_data(first, purpose), as_data(second, purpose)
-    of_other = {variable.name: variable for variable in other.variables}
-    variables, left = [], []
-    for variable in one.variables:
-        if variable.name not in of_other:
-            left.append(f"{variable.name!r} is only in the first table")
-            continue
-        try:
-            variables.append(_united(variable, of_other[variable.name], purpose))
-        except SchemaError as error:
-            left.append(str(error))
-    known = set(one.names)
-    left += [f"{name!r} is only in the second table" for name in other.names if name not in known]
+    variables, left = _shared(one.variables, other.variables, ("in the first table", "in the second table"), purpose)
     if left and not variables:
         raise SchemaError(f"{purpose} needs two tables of the same columns, and none is fit for it: {'; '.join(left)}")
     if left:
         warn(f"{purpose} answers without some columns: {'; '.join(left)}")
     return one.conform(variables), other.conform(variables)
+
+
+def pooled_all(tables: Mapping[str, Any], purpose: str) -> dict[str, Table]:
+    """Return tables or frames, by name, with the columns of the first one, and the states of all.
+
+    A later table that lacks a column has missing cells there, with a warning; a column that only later ones have, or
+    that is something else in one of them, is left out, with a warning.
+
+    Raises
+    ------
+    SchemaError
+        When a table shares no column with the first one, or none is left.
+    """
+    found = {name: as_data(table, purpose) for name, table in tables.items()}
+    variables: Sequence[Column] = next(iter(found.values())).variables
+    left: list[str] = []
+    for name, table in list(found.items())[1:]:
+        there = set(table.names)
+        absent = [variable for variable in variables if variable.name not in there]
+        if len(absent) == len(variables):
+            raise SchemaError(f"{purpose} needs tables of the same columns; {name} has none of the first table's")
+        if absent:
+            warn(f"{purpose} takes all cells of {listed(v.name for v in absent)} in {name} for missing: it lacks them")
+            found[name] = table = _with_missing(table, absent)
+        variables, lost = _shared(variables, table.variables, ("in tables before it", f"in {name}"), purpose)
+        left += lost
+    if left and not variables:
+        raise SchemaError(f"{purpose} needs tables of the same columns, and none is fit for it: {'; '.join(left)}")
+    if left:
+        warn(f"{purpose} answers without some columns: {'; '.join(left)}")
+    return {name: table.conform(variables) for name, table in found.items()}
+
+
+def _with_missing(table: Table, variables: Sequence[Column]) -> Table:
+    """Return a table with more columns, all of whose cells are missing."""
+    n = table.n_rows
+    empty = [np.full(n, np.nan) if v.is_continuous else np.full(n, v.cardinality, v.dtype) for v in variables]
+    return Table.adopt([*table.variables, *variables], [*table.codes, *empty], weights=table.weights, n_rows=n)
+
+
+def _shared(
+    first: Sequence[Column], second: Sequence[Column], places: tuple[str, str], purpose: str
+) -> tuple[list[Column], list[str]]:
+    """Return the columns that both have, with the states of both, and what is to be said of the others."""
+    of_second = {variable.name: variable for variable in second}
+    variables, left = [], []
+    for variable in first:
+        if variable.name not in of_second:
+            left.append(f"{variable.name!r} is only {places[0]}")
+            continue
+        try:
+            variables.append(_united(variable, of_second[variable.name], purpose))
+        except SchemaError as error:
+            left.append(str(error))
+    known = {variable.name for variable in first}
+    return variables, left + [f"{name!r} is only {places[1]}" for name in of_second if name not in known]
 
 
 def _united(one: Column, other: Column, purpose: str) -> Column:
