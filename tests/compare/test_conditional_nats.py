@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fishernet.compare.conditional_nats import changed_nats
-from fishernet.compare.conditional_tests import conditional_p_value
+from fishernet.compare.conditionals.nats import changed_nats
+from fishernet.compare.conditionals.state_tests import conditional_p_value
 
 
 def estimated(before: Any, after: Any, random: np.random.Generator, draws: int = 100) -> Any:

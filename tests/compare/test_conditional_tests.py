@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 import fishernet as fn
-from fishernet.compare.conditional_tests import conditional_p_value
+from fishernet.compare.conditionals.state_tests import conditional_p_value
 from fishernet.compare.corrections import holm_sidak
 
 ASIA = fn.datasets.load("asia")

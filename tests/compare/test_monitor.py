@@ -12,7 +12,7 @@ from scipy.stats import binom, hypergeom
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.compare.conditional_tests import log_evidence
+from fishernet.compare.conditionals.state_tests import log_evidence
 from fishernet.compare.monitor import spent
 
 ASIA = fn.datasets.load("asia")

@@ -104,6 +104,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ChangeResult": lambda: fn.compare.explain_change(TABLE, OTHER, NET, permutations=19, resamples=2),
     "Changes": lambda: fn.compare.explain_changes([TABLE, OTHER], NET, permutations=19, resamples=2),
     "MonitorResult": lambda: fn.compare.Monitor(TABLE, NET, permutations=19, resamples=2).update(OTHER),
+    "FalsifyResult": lambda: fn.compare.falsify(NET, TABLE, permutations=19),
+    "Dependence": lambda: found("FalsifyResult").independences[0],
     "MissingChange": lambda: fn.compare.MissingChange("smoke", 0.02, 0.1, 0.001),
     "ChangeResult in doubt": lambda: fn.compare.explain_change(FEW, turned(SMALL), permutations=19, resamples=2),
     "Share": lambda: found("TwoSampleResult").by_configuration[0],

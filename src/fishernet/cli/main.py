@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from fishernet.cli.cluster import cluster
-from fishernet.cli.compare import compare
-from fishernet.cli.compare_graphs import compare_graphs
+from fishernet.cli.comparisons.compare import compare
+from fishernet.cli.comparisons.compare_graphs import compare_graphs
+from fishernet.cli.comparisons.monitor import monitor
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.describe import describe
 from fishernet.cli.impute import impute
 from fishernet.cli.learn import learn
-from fishernet.cli.monitor import monitor
 from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
 from fishernet.cli.query import query

@@ -2,7 +2,7 @@
 
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
 from fishernet.compare.changes import Changes, explain_changes
-from fishernet.compare.configurations import ConfigurationChange
+from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.falsification import Dependence, FalsifyResult, falsify
 from fishernet.compare.fused import Term

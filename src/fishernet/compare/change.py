@@ -6,7 +6,7 @@ happened to these. A marginal may change although its conditional did not; that 
 
 A graph is learned from both tables together. Data leave the direction of some arcs open, and where a change is seen
 depends on it; so the answer is an average over graphs, in which those count more in which fewer conditionals changed
-(`orders`), and says which findings are not the same in all of them.
+(`conditionals.orders`), and says which findings are not the same in all of them.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
-from fishernet.compare.conditional_nats import Nats
-from fishernet.compare.configurations import ConfigurationChange, of_networks
+from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
+from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.number_families import NumberFamilies
+from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
+from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
 from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
-from fishernet.compare.families import Families, Family
 from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
-from fishernet.compare.number_families import NumberFamilies
-from fishernet.compare.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.shares import first_names
-from fishernet.compare.state_families import FamilyCounts, StateFamilies
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
 from fishernet.data import State, Table
 from fishernet.data.options import Bins

@@ -32,8 +32,8 @@ from fishernet.compare.change import (
     in_order,
     learned_graph,
 )
+from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.shares import first_names
-from fishernet.compare.state_families import FamilyCounts
 from fishernet.compare.two_sample import joined_all, without_determined_columns
 from fishernet.data import Table
 from fishernet.data.matching import as_data, is_frame, is_table

@@ -2,7 +2,7 @@
 
 A directed graph without cycles says that each variable is independent of those before it, in an order in which parents
 come first, given its parents; all other independences follow. Each of these is tested in a table, exactly
-(`conditional_tests`): for a learned graph, an arc that the search left out may still be there.
+(`conditionals.state_tests`): for a learned graph, an arc that the search left out may still be there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.compare.conditional_tests import conditional_p_value, rough_p_value
+from fishernet.compare.conditionals.state_tests import conditional_p_value, rough_p_value
 from fishernet.compare.corrections import holm
 from fishernet.compare.two_sample import check_permutations
 from fishernet.data import Table

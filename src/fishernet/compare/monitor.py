@@ -9,7 +9,7 @@ independent tests may be). The parts fall hardly faster than ``1 / k``: the hund
 level, where ``1 / k ** 2`` would leave it 1 / 16,000.
 
 A test by drawn tables has no p-value below one in so many draws, and late batches would find nothing. It is therefore
-joined with an exact bound without draws (`conditional_tests.log_evidence`).
+joined with an exact bound without draws (`conditionals.state_tests.log_evidence`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from fishernet.compare.change import (
     in_order,
     learned_graph,
 )
+from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.orders import families_of
+from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.corrections import holm_sidak
-from fishernet.compare.families import Families, Family
 from fishernet.compare.missing_shares import MissingChange, missing_changes
-from fishernet.compare.orders import families_of
 from fishernet.compare.shares import first_names
-from fishernet.compare.state_families import FamilyCounts
 from fishernet.data import State, Table, Variable
 from fishernet.data.matching import as_data
 from fishernet.data.options import AUTO, Bins

@@ -1,7 +1,7 @@
 """What variables and configurations of a network tell two tables apart, each tested given the parents.
 
 The shares of a squared discrepancy say how much each adds. Whether it adds more than chance would is asked of its own
-conditional (`families`): the shares themselves are moved by changes upstream, too.
+conditional (`conditionals.families`): the shares themselves are moved by changes upstream, too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_tests import conditional_p_value, largest_deviations
+from fishernet.compare.conditionals.families import FIRST_DRAWS, Family
+from fishernet.compare.conditionals.number_families import NumberFamilies
+from fishernet.compare.conditionals.state_families import StateFamilies, cells
+from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations
 from fishernet.compare.corrections import benjamini_hochberg, holm_sidak, permutation_p_values
-from fishernet.compare.families import FIRST_DRAWS, Family
-from fishernet.compare.number_families import NumberFamilies
-from fishernet.compare.state_families import StateFamilies, cells
 from fishernet.data import Table
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_nats import TAIL, UNKNOWN, Nats
-from fishernet.compare.configurations import ConfigurationChange
-from fishernet.compare.families import Families, Family, once
-from fishernet.compare.regression_tests import regression_p_value
+from fishernet.compare.conditionals.configurations import ConfigurationChange
+from fishernet.compare.conditionals.families import Families, Family, once
+from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
+from fishernet.compare.conditionals.number_tests import regression_p_value
 from fishernet.data import State
 
 Array = npt.NDArray[np.float64]

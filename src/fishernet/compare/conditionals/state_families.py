@@ -10,10 +10,10 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_nats import FEWEST_DRAWS, Nats, changed_nats
-from fishernet.compare.conditional_tests import conditional_p_value, log_evidence
-from fishernet.compare.configurations import ConfigurationChange, largest_first, of_counts
-from fishernet.compare.families import Families, Family, once
+from fishernet.compare.conditionals.configurations import ConfigurationChange, largest_first, of_counts
+from fishernet.compare.conditionals.families import Families, Family, once
+from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats, changed_nats
+from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
 from fishernet.data import State, Statistic, Table
 from fishernet.data.variable import Variable
 from fishernet.learn.missing.incomplete import AvailableCases

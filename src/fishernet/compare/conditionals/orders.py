@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fishernet.base.names import Positions
+from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.corrections import holm_sidak
-from fishernet.compare.families import Families, Family
 
 Parents = tuple[Positions, ...]
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_nats import Nats
-from fishernet.compare.configurations import ConfigurationChange
+from fishernet.compare.conditionals.configurations import ConfigurationChange
+from fishernet.compare.conditionals.nats import Nats
 from fishernet.data import State, Table
 
 Array = npt.NDArray[np.float64]

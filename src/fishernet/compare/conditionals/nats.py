@@ -5,7 +5,7 @@ cells occur. So the estimate inverts it: between the conditionals of both tables
 path, ``p_t`` in proportion to ``together ** (1 - t) * own ** t``, on which the divergence grows from 0. At places on it
 tables are drawn with the sizes of the configurations; the interval holds the divergences at which what is observed is
 neither among the smallest nor among the largest 2.5 % of what is drawn, and the estimate is the one at which it lies in
-the middle. Where nothing changed the draws are exact (`conditional_tests`), and so is the p-value of the test, which
+the middle. Where nothing changed the draws are exact (`state_tests`), and so is the p-value of the test, which
 the interval takes over: it holds 0 where the test does not reject.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditional_tests import exchanged
+from fishernet.compare.conditionals.state_tests import exchanged
 from fishernet.compare.mechanisms import divergences
 
 Array = npt.NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The commands that compare tables, batches and graphs."""
