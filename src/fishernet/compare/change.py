@@ -305,7 +305,7 @@ def explain_change(
     one, other = (in_order(table) for table in (first, second))
     families = families_of_tables((one, other), options)
     if net is None:
-        near = _sparse_graphs(families, learned_graph((one, other)), graphs, options.level)
+        near = sparse_graphs(families, learned_graph((one, other)), graphs, options.level)
     else:
         near = ((given_graph(net, one.names), 1.0),)
     return explained((one, other), families, near, names, options, progress)
@@ -413,7 +413,7 @@ def learned_graph(tables: Sequence[Table]) -> Dag:
     return structure(rows, score=usual_score(rows), seed=0).dag
 
 
-def _sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:
+def sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:
     """Return graphs in which few conditionals changed, with their weights."""
     found = graphs_of_sparse_change(families, tuple(tuple(sorted(p)) for p in best.parents), most, level)
     return tuple((Dag(best.names, parents), weight) for parents, weight in found)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import a, cut, several
@@ -31,6 +32,7 @@ from fishernet.compare.change import (
     given_graph,
     in_order,
     learned_graph,
+    sparse_graphs,
 )
 from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.shares import first_names
@@ -70,7 +72,7 @@ class Changes(Framed):
     references: Mapping[str, str]
     """What each was compared with, by name."""
     graph: Dag
-    """The graph of all comparisons."""
+    """The graph that was given, or learned from all rows; each comparison looks at other directions of its arcs."""
     level: float
     """That of all comparisons and variables together."""
 
@@ -104,6 +106,7 @@ def explain_changes(
     *,
     by: str | None = None,
     against: Literal["first", "previous", "rest"] = "first",
+    graphs: int = 60,
     permutations: int = 999,
     resamples: int = 200,
     level: float = 0.05,
@@ -120,13 +123,14 @@ def explain_changes(
     tables : sequence of tables or frames, mapping from names to these, or one table or frame
         The tables, at least two. Those of a sequence are called "1", "2", ...
     net : BayesianNetwork or Dag, optional
-        The graph to explain by. Without it, one is learned from all rows together.
+        The graph to explain by. Without it, one is learned from all rows together, and each comparison averages over
+        graphs with other directions of its arcs, as `explain_change` does.
     by : str, optional
         Of one table: the column of states that says of which table a row is. The tables come in the order of its
         states; a row that lacks this cell is left out, with a warning.
     against : {"first", "previous", "rest"}
         Whether each table is compared with the first one, with the one before it, or with all others together.
-    permutations, resamples : int
+    graphs, permutations, resamples : int
         As for `explain_change`.
     level : float
         The probability, at most, that any variable of any comparison is said to have changed where none did. Each
@@ -157,7 +161,7 @@ def explain_changes(
 
     See Also
     --------
-    explain_change : two tables, and averages over graphs of nearly equal score.
+    explain_change : two tables.
     Monitor : batches that come one after another.
 
     Notes
@@ -175,6 +179,7 @@ def explain_changes(
     >>> dict(fn.compare.explain_changes(batches, asia, against="previous").changed())
     {'2': ('smoke',), '3': ()}
     """
+    check.integer(graphs, "graphs", least=1)
     options = Options.checked(permutations, resamples, level, min_effect, smoothing, seed)
     way = word(against, "against", AGAINST, error=FishernetError)
     if net is not None:
@@ -200,7 +205,8 @@ def explain_changes(
         else:
             two, known = (ready[earlier], ready[later]), (counts[earlier], counts[later])
         families = families_of_tables(two, share, known)
-        found[later] = explained(two, families, ((dag, 1.0),), names, share)
+        near = sparse_graphs(families, dag, graphs, share.level) if net is None else ((dag, 1.0),)
+        found[later] = explained(two, families, near, names, share)
     reporter.finish(len(pairs))
     references = {later: earlier for earlier, later in pairs}
     return Changes(MappingProxyType(found), MappingProxyType(references), dag, options.level)

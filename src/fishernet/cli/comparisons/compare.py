@@ -150,6 +150,7 @@ def _of_several(changes: Changes, before: Path, *, exit_code: bool) -> Answer:
             "after": name,
             "rows": change.n_rows[1] if change.n_rows else None,
             "changed": list(change.changed()),
+            "undecided": list(change.undecided()),
             "missing": [asdict(missing) for missing in change.missing],
             "new_labels": {
                 column: {str(label): n for label, n in of.items()} for column, of in change.new_labels.items()
@@ -171,11 +172,12 @@ def _labels(change: ChangeResult) -> dict[str, dict[str, int]]:
 def _line(name: str, change: ChangeResult) -> str:
     told = [
         ("changed", list(map(shown, change.changed()))),
+        ("undecided", list(map(shown, change.undecided()))),
         ("missing in other shares", [shown(of.variable) for of in change.missing]),
         ("new labels", [f"{shown(column)} ({', '.join(map(shown, of))})" for column, of in change.new_labels.items()]),
     ]
     said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
-    verdict = "a change" if change.changed() or change.missing else "no evidence of a change"
+    verdict = "a change" if change.changed() or change.missing or change.in_doubt() else "no evidence of a change"
     return f"{shown(name)}: {verdict}{f' ({said})' if said else ''}"
 
 
@@ -239,7 +241,8 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
 
 def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     n, m = test.n_rows
-    verdict = "a change" if test.p_value <= change.level else "no evidence of a change"
+    none = "no evidence of a change" if not change.missing else "other cells are missing, no evidence of another change"
+    verdict = "a change" if test.p_value <= change.level else none
     nats = f"; {number(change.nats)} nats" if change.nats else ""
     how = several(test.permutations, "permutation") if test.permutations else "by tests of conditionals"
     by = f"p = {number(test.p_value)}, {how}{nats}"
