@@ -234,6 +234,9 @@ OWN: dict[str, dict[str, Any]] = {
     "regret": {"n": 5, "r": 3},
     "set_threads": {"n": 1},
     "Rbf": {"kernel": KERNEL},
+    "falsify": {"graph": NET, "table": SMALL, "permutations": 19},
+    "explain_changes": {"tables": [SMALL, SMALL], "net": NET, "permutations": 19, "resamples": 2},
+    "Monitor": {"reference": SMALL, "net": NET, "permutations": 19, "resamples": 2},
 }
 
 

@@ -37,6 +37,7 @@ from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
 from fishernet.scores import SCORES, Score, named_score
 
+MOST_TESTED = 100_000  # rows, drawn at random
 MOST_PAIRS = 400  # of columns, that are tested after the network is learned
 
 
@@ -246,6 +247,8 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
     n = len(network.names)
     if opening().scheduler is not None or rows.n_rows == 0 or n * (n - 1) // 2 > MOST_PAIRS:
         return None
+    if rows.n_rows > MOST_TESTED:
+        rows = rows[np.sort(np.random.default_rng(seed).choice(rows.n_rows, MOST_TESTED, replace=False))]
     return falsify(network, rows, permutations=199, seed=seed)
 
 

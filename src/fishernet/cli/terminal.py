@@ -120,7 +120,9 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
                 _check_table_ending(output)
             found = command(**words)
             found.write(output, as_json, escape_formulas=escape_formulas)
-            click.get_current_context().exit(found.status)
+            if found.status:
+                stdout().flush()  # what cannot be written is an error, whatever the status
+                click.get_current_context().exit(found.status)
 
         return formulas_option(answer) if rows else answer
 

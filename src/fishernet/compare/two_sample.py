@@ -250,7 +250,8 @@ def two_sample_test(
         network = network_of_both(X, Y)
         kernel = row_kernel(network, X, Y, seed=0)
         if not (X.has_missing or Y.has_missing):
-            to_fuse = (together[0], together[1]) if bins is None else (X, Y), network
+            uncut = together[0].select(X.names), together[1].select(X.names)
+            to_fuse = uncut if bins is None else (X, Y), network
     names = X.names if is_table(X) else ()
     known = adapted(kernel)
     rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]

@@ -246,4 +246,5 @@ def test_objects_of_python() -> None:
         assert table.variables == (Continuous("price"), Continuous("at", "time"), Continuous("took"))
         np.testing.assert_array_equal(table.numbers, [[1.5, 3, np.nan], [52_200, np.nan, 0], [90, 0, np.nan]])
     months = pd.DataFrame({"month": pd.period_range("2024-01", periods=3, freq="M").repeat(2)})
-    assert Table.from_frame(months).variables[0].states == ("2024-01", "2024-02", "2024-03")
+    assert Table.from_frame(months).variables == (Continuous("month", "days"),)
+    assert Table.from_frame(months, categorical=["month"]).variables[0].states == ("2024-01", "2024-02", "2024-03")
