@@ -234,9 +234,11 @@ OWN: dict[str, dict[str, Any]] = {
     "regret": {"n": 5, "r": 3},
     "set_threads": {"n": 1},
     "Rbf": {"kernel": KERNEL},
-    "falsify": {"graph": NET, "table": SMALL, "permutations": 19},
-    "explain_changes": {"tables": [SMALL, SMALL], "net": NET, "permutations": 19, "resamples": 2},
-    "Monitor": {"reference": SMALL, "net": NET, "permutations": 19, "resamples": 2},
+    "falsify": {"graph": NET, "table": TABLE, "permutations": 19},
+    "explain_changes": {"tables": [TABLE[:30], TABLE[30:]], "net": NET, "permutations": 19, "resamples": 2},
+    "Monitor": {"reference": TABLE, "net": NET, "permutations": 19, "resamples": 2},
+    "MissingChange": {"variable": "asia", "before": 0.1, "after": 0.2, "p_corrected": 0.01},
+    "Dependence": {"first": "a", "second": "b", "given": (), "nats": 0.1, "p_value": 0.5, "p_corrected": 1.0},
 }
 
 
