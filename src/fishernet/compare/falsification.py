@@ -35,7 +35,7 @@ from fishernet.learn.missing.incomplete import AvailableCases
 
 Array = npt.NDArray[np.float64]
 
-MOST_CELLS = 2**20  # of a test's counts
+MOST_CELLS = 2**14  # of a test's counts
 FIRST_DRAWS = 299
 SCREENED = 0.1  # rough p-values above which nothing is drawn
 MOST_NAMED = 3  # pairs in a repr
