@@ -127,7 +127,7 @@ def test_other_shares_of_missing_cells_are_said(before: Path, tmp_path: Path) ->
     after = written(tmp_path / "holes.csv", "\n".join(holes))
     name = lines[0].split(",")[0]
     said = good("compare", before, after, *OPTIONS).out.splitlines()
-    assert said[2] == "Missing in another share of the rows:"
+    assert said[2] == "The share of missing cells changed:"
     assert said[3].startswith(f"  {name}: 0 % -> 75 % (p = ")
     assert facts_of("compare", before, after, *OPTIONS)["missing"][0]["variable"] == name
 

@@ -272,7 +272,7 @@ def test_a_variable_of_one_state_and_a_column_that_is_missing_in_one_table() -> 
     found = explain(X, holes, net, **FAST)
     assert [(m.variable, m.before, m.after) for m in found.missing] == [("v0", 0, 1)]
     assert (found.by_variable["v0"].covered, found.by_variable["v0"].high) == (0, math.inf)
-    assert "missing in other shares: v0" in repr(found)
+    assert "share of missing cells changed: v0" in repr(found)
 
 
 def test_other_shares_of_missing_cells_are_a_finding_of_their_own() -> None:

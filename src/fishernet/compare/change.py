@@ -128,9 +128,9 @@ class ChangeResult(Framed):
         doubted = self.in_doubt()
         doubts = f"; in doubt: {first_names(doubted)}" if doubted else ""
         lacking = [change.variable for change in self.missing]
-        holes = f"; missing in other shares: {first_names(lacking)}" if lacking else ""
+        missing = f"; share of missing cells changed: {first_names(lacking)}" if lacking else ""
         changed = first_names(self.changed()) or "nothing"
-        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{doubts}{holes})"
+        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{doubts}{missing})"
 
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""

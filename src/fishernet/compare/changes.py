@@ -81,9 +81,9 @@ class Changes(Framed):
         lacking = [name for name, of in self.by_name.items() if of.missing]
         told = [f"{cut(name, 40)} ({first_names(of, 4)})" for name, of in list(changed.items())[:MOST_SHOWN]]
         more = [f"... {len(changed)} in all"] if len(changed) > MOST_SHOWN else []
-        holes = f"; missing in other shares: {first_names(lacking)}" if lacking else ""
+        missing = f"; share of missing cells changed: {first_names(lacking)}" if lacking else ""
         said = ", ".join(told + more) or "nothing"
-        return f"Changes({several(len(self.by_name), 'comparison')}; changed: {said}{holes})"
+        return f"Changes({several(len(self.by_name), 'comparison')}; changed: {said}{missing})"
 
     def changed(self) -> Mapping[str, tuple[str, ...]]:
         """Return, for each later table, the variables whose conditional changed, those that carry most first."""

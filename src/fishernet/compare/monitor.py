@@ -94,7 +94,7 @@ class MonitorResult(Framed):
     def __repr__(self) -> str:
         told = [
             ("changed", self.changed()),
-            ("missing in other shares", [of.variable for of in self.missing]),
+            ("share of missing cells changed", [of.variable for of in self.missing]),
             ("new labels", tuple(self.new_labels)),
             ("vanished", self.vanished),
             ("new columns", self.new_columns),

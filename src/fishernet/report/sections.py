@@ -433,7 +433,9 @@ def change(findings: Findings) -> str:
         shares = [
             (m.variable, percent(m.before), percent(m.after), number(m.p_corrected, 3)) for m in explained.missing
         ]
-        parts.append(table("Missing in another share of the rows", lacking, shares[:MOST_ROWS], right=(1, 2, 3)))
+        parts.append(
+            table("Columns whose share of missing cells changed", lacking, shares[:MOST_ROWS], right=(1, 2, 3))
+        )
     if rows:
         header = ("variable", "nats", "95 %", "p (corrected)", "of the graphs")
         parts.append(

@@ -86,8 +86,8 @@ def compare(
 ) -> Answer:
     """Say whether the rows of BEFORE and AFTER come from one source, which variables changed, and from what to what.
 
-    A network is learned from both tables together. Is there a change: a permutation test of the squared maximum mean
-    discrepancy under its Fisher kernel. Where: the variables whose conditional changed, given their parents, with
+    A network is learned from both tables together. Is there a change: a permutation test that joins many kernels of
+    columns, pairs of columns and the network; where cells are missing, tests of the network's conditionals. Where: the variables whose conditional changed, given their parents, with
     p-values corrected for all variables, and by how many nats (KL of AFTER from BEFORE), over the graphs in which few
     conditionals changed. What: the configurations that changed most. Inherited: variables whose own distribution
     changed only because of others upstream. Undecided: what hangs on arcs whose direction the tables leave open.
@@ -173,7 +173,7 @@ def _line(name: str, change: ChangeResult) -> str:
     told = [
         ("changed", list(map(shown, change.changed()))),
         ("undecided", list(map(shown, change.undecided()))),
-        ("missing in other shares", [shown(of.variable) for of in change.missing]),
+        ("share of missing cells changed", [shown(of.variable) for of in change.missing]),
         ("new labels", [f"{shown(column)} ({', '.join(map(shown, of))})" for column, of in change.new_labels.items()]),
     ]
     said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
@@ -241,7 +241,9 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
 
 def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     n, m = test.n_rows
-    none = "no evidence of a change" if not change.missing else "other cells are missing, no evidence of another change"
+    none = (
+        "no evidence of a change" if not change.missing else "the share of missing cells changed, no evidence of more"
+    )
     verdict = "a change" if test.p_value <= change.level else none
     nats = f"; {number(change.nats)} nats" if change.nats else ""
     how = several(test.permutations, "permutation") if test.permutations else "by tests of conditionals"
@@ -249,7 +251,7 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
     lines = [f"{size}: {verdict} ({by})"]
     if change.missing:
-        lines += ["", "Missing in another share of the rows:"]
+        lines += ["", "The share of missing cells changed:"]
         lines += [
             f"  {shown(m.variable)}: {100 * m.before:.3g} % -> {100 * m.after:.3g} % (p = {number(m.p_corrected)})"
             for m in change.missing

@@ -271,13 +271,11 @@ def log_evidence(before: Array, after: Array) -> float:
     return float(np.logaddexp(math.log1p(-IN_CONFIGURATION), math.log(IN_CONFIGURATION) + ratio).sum())
 
 
-def _log_ratio(
-    count: Counts,
-    having: Counts,
-    drawn: Counts,
-    size: Counts,
-) -> Array:
-    """Return log(uniform / hypergeometric) of so many of the drawn that have a state, which so many of all have."""
+def _log_ratio(count: Counts, having: Counts, drawn: Counts, size: Counts) -> Array:
+    """Return the log likelihood ratio of a uniform to a hypergeometric distribution.
+
+    A group of `size` rows has `having` rows of a state; `drawn` of its rows are drawn, of which `count` have the state.
+    """
     possible = np.minimum(having, drawn) - np.maximum(0, having + drawn - size) + 1
     log_chance = _log_choose(having, count) + _log_choose(size - having, drawn - count) - _log_choose(size, drawn)
     return np.asarray(-np.log(possible) - log_chance)
