@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import several, unused_name
+from fishernet.base.names import several
 from fishernet.base.random import Seed
 from fishernet.compare.change import (
     Options,
@@ -41,10 +41,10 @@ from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.corrections import holm_sidak
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
-from fishernet.data import State, Table, Variable
+from fishernet.data import State, Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import AUTO, Bins
-from fishernet.data.pooling import repeated
+from fishernet.data.pooling import repeated, with_new_state
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
@@ -54,7 +54,6 @@ Array = npt.NDArray[np.float64]
 PURPOSE = "Monitor"
 OF_BOUND = 0.1  # the part of the bound without draws in a joined p-value
 OF_MISSING = 0.5  # the part of a batch's level that its missing cells have
-NEW = "(new)"  # the state of all labels that the reference lacks
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -205,7 +204,7 @@ class Monitor:
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
         self._dag = learned_graph([table]) if net is None else given_graph(net, table.names)
-        self._reference = _with_new_state(table)
+        self._reference = with_new_state(table)
         self._counts = FamilyCounts(self._reference)
         self._batches = 0
 
@@ -287,22 +286,6 @@ def _p_value(families: Families, family: Family) -> float:
 
 
 # ------------------------------------------------------------------------------------------------------- columns
-
-
-def _with_new_state(table: Table) -> Table:
-    """Return a table whose columns of states have one more, for the labels that it lacks."""
-    variables = [_with_new(variable) for variable in table.variables]
-    columns = [
-        column if have.is_continuous else np.where(have.missing(column), want.cardinality, column).astype(want.dtype)
-        for have, column, want in zip(table.variables, table.codes, variables, strict=True)
-    ]
-    return Table.adopt(variables, columns, n_rows=table.n_rows)
-
-
-def _with_new(variable: Column) -> Column:
-    if variable.is_continuous:
-        return variable
-    return Variable(variable.name, [*variable.states, unused_name(NEW, set(map(str, variable.states)))])
 
 
 @dataclass(frozen=True, eq=False)

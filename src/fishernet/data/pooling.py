@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fishernet.base.errors import SchemaError, warn
-from fishernet.base.names import listed
+from fishernet.base.names import listed, unused_name
 from fishernet.data.matching import as_data
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, Variable
+
+NEW = "(not seen before)"  # the state of all labels that a reference lacks
 
 
 def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
@@ -152,3 +154,14 @@ def repeated(table: Table, purpose: str) -> Table:
     rows = np.repeat(np.arange(table.n_rows), np.asarray(table.weights, dtype=np.int64))
     found = table[rows]
     return Table.adopt(found.variables, found.codes, n_rows=found.n_rows)
+
+
+def with_new_state(table: Table, names: Iterable[str] | None = None) -> Table:
+    """Return a table whose columns of states have one more, the last, for labels that they lack: those named, or all."""
+    wanted = set(table.names if names is None else names)
+    variables = [_with_new(v) if v.name in wanted and not v.is_continuous else v for v in table.variables]
+    return table.conform(variables)
+
+
+def _with_new(variable: Column) -> Column:
+    return Variable(variable.name, [*variable.states, unused_name(NEW, set(map(str, variable.states)))])

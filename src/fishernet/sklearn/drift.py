@@ -13,9 +13,9 @@ from fishernet.base.names import counted
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import BinningName, ScoreName, SearchName
 from fishernet.compare import TwoSampleResult, two_sample_test
-from fishernet.data import Table, Variable
+from fishernet.data import Table
 from fishernet.data.options import Bins
-from fishernet.data.pooling import stacked
+from fishernet.data.pooling import NEW, stacked, with_new_state
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import parameters
@@ -23,8 +23,6 @@ from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
 from fishernet.sklearn.columns import feature_columns
 from fishernet.sklearn.networks import SeenByNetwork
-
-NEW = "(not seen before)"
 
 
 class BayesianNetworkDriftDetector(SeenByNetwork):
@@ -137,15 +135,12 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
         """Return training and batch with one more state for labels that training does not have, and warn of them."""
         counts = {v.name: int(n) for v, n in zip(batch.variables, new.sum(axis=0), strict=True) if n}
         warn(f"labels that training does not have are one state {NEW!r} in the test: {counted(counts)}")
-        wide = [
-            Variable(v.name, (*v.states, NEW)) if v.name in counts and not v.is_continuous else v
-            for v in batch.variables
-        ]
+        reference, wide = with_new_state(self.reference_, counts), with_new_state(batch, counts)
         columns = [
             np.where(of_new, variable.cardinality - 1, codes).astype(codes.dtype) if variable.name in counts else codes
-            for variable, codes, of_new in zip(wide, batch.conform(wide).codes, new.T, strict=True)
+            for variable, codes, of_new in zip(wide.variables, wide.codes, new.T, strict=True)
         ]
-        return self.reference_.conform(wide), Table(wide, columns)
+        return reference, Table(wide.variables, columns)
 
     def witness(self, X: Any) -> npt.NDArray[np.float64]:
         """Return how much each row of a batch is like training and unlike the batch, (n_rows,); drift is in the lowest.

@@ -87,10 +87,11 @@ def compare(
     """Say whether the rows of BEFORE and AFTER come from one source, which variables changed, and from what to what.
 
     A network is learned from both tables together. Is there a change: a permutation test that joins many kernels of
-    columns, pairs of columns and the network; where cells are missing, tests of the network's conditionals. Where: the variables whose conditional changed, given their parents, with
-    p-values corrected for all variables, and by how many nats (KL of AFTER from BEFORE), over the graphs in which few
-    conditionals changed. What: the configurations that changed most. Inherited: variables whose own distribution
-    changed only because of others upstream. Undecided: what hangs on arcs whose direction the tables leave open.
+    columns, pairs of columns and the network; where cells are missing, tests of the network's conditionals. Where: the
+    variables whose conditional changed, given their parents, with p-values corrected for all variables, and by how many
+    nats (KL of AFTER from BEFORE), over the graphs in which few conditionals changed. What: the configurations that
+    changed most. Inherited: variables whose own distribution changed only because of others upstream. Undecided: what
+    hangs on arcs whose direction the tables leave open.
 
     With several tables AFTER, each is compared with BEFORE by one network, at a level that holds for all of them
     together, and has one line.
