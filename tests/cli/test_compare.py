@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fishernet as fn
@@ -65,6 +66,17 @@ def test_json_says_what_the_library_says(before: Path, after: Path) -> None:
     assert (facts["before"], facts["after"]) == (str(before), str(after))
     assert facts["changed"][0] == "smoke"
     assert_same(facts_of("compare", before, after, *OPTIONS, "--top", 1), *both(before, after), top=1)
+
+
+def test_numbers_beside_labels_are_the_librarys_too(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    tables = []
+    for name, spread in (("before", 1.0), ("after", 0.3)):
+        rows = [f"{x:.4f},{'u' if x > 0 else 'v'},{y:.4f}" for x, y in spread * random.normal(size=(200, 2))]
+        tables.append(written(tmp_path / f"{name}.csv", "\n".join(["x,label,y", *rows])))
+    facts = facts_of("compare", *tables, *OPTIONS)
+    assert_same(facts, *both(*tables))
+    assert facts["p_value"] == 0.01
 
 
 def test_by_a_model(before: Path, after: Path, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES
 from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
+from fishernet.report.findings import sample_of
 from fishernet.scores import SCORES, Score, named_score
 
 MOST_TESTED = 100_000  # rows, drawn at random
@@ -247,9 +248,7 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
     n = len(network.names)
     if opening().scheduler is not None or rows.n_rows == 0 or n * (n - 1) // 2 > MOST_PAIRS:
         return None
-    if rows.n_rows > MOST_TESTED:
-        rows = rows[np.sort(np.random.default_rng(seed).choice(rows.n_rows, MOST_TESTED, replace=False))]
-    return falsify(network, rows, permutations=199, seed=seed)
+    return falsify(network, sample_of(rows, MOST_TESTED, seed), permutations=199, seed=seed)
 
 
 def _by_kind(decided: Description, left_out: list[str]) -> dict[str, list[str]]:

@@ -121,7 +121,7 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
             found = command(**words)
             found.write(output, as_json, escape_formulas=escape_formulas)
             if found.status:
-                stdout().flush()  # what cannot be written is an error, whatever the status
+                sys.stdout.flush()  # what cannot be written is an error, whatever the status
                 click.get_current_context().exit(found.status)
 
         return formulas_option(answer) if rows else answer

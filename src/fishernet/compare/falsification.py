@@ -22,7 +22,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.compare.conditionals.state_tests import conditional_p_value, rough_p_value
+from fishernet.compare.conditionals.state_tests import conditional_p_value, numbers_of_draws, rough_p_value
 from fishernet.compare.corrections import holm
 from fishernet.compare.two_sample import check_permutations
 from fishernet.data import Table
@@ -36,7 +36,6 @@ from fishernet.learn.missing.incomplete import AvailableCases
 Array = npt.NDArray[np.float64]
 
 MOST_CELLS = 2**14  # of a test's counts
-FIRST_DRAWS = 299
 SCREENED = 0.1  # rough p-values above which nothing is drawn
 MOST_NAMED = 3  # pairs in a repr
 
@@ -167,8 +166,7 @@ def falsify(
     pairs = list(_pairs(dag))
     reporter = Reporter(progress, "independences")
     found, untested = [], []
-    more = max(10 * permutations, int(2 * len(pairs) / max(level, 1e-4)))  # so that Holm's first step can be reached
-    tests = _Tests(rows, dag, permutations, more, number)
+    tests = _Tests(rows, dag, numbers_of_draws(permutations, len(pairs), level), number)
     tests.prepare(pairs)
     for done, (u, v) in enumerate(pairs):
         reporter.step(done, len(pairs))
@@ -210,9 +208,9 @@ def _pairs(dag: Dag) -> list[tuple[int, int]]:
 class _Tests:
     """Tests of pairs given the parents of the second, each with draws of its own."""
 
-    def __init__(self, rows: Table, dag: Dag, draws: int, more: int, seed: int) -> None:
+    def __init__(self, rows: Table, dag: Dag, draws: tuple[int, int], seed: int) -> None:
         self._source, self._parents, self._seed = AvailableCases(rows), [tuple(sorted(p)) for p in dag.parents], seed
-        self._draws = min(draws, FIRST_DRAWS), more
+        self._draws = draws
         self._cards = [cast(Variable, variable).cardinality for variable in rows.variables]
         self._counted: dict[tuple[int, ...], Any] = {}
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditionals.families import FIRST_DRAWS, Family
+from fishernet.compare.conditionals.families import Family
 from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.state_families import StateFamilies, cells
-from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations
+from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations, numbers_of_draws
 from fishernet.compare.corrections import benjamini_hochberg, holm_sidak, permutation_p_values
 from fishernet.data import Table
 from fishernet.learn.missing.incomplete import AvailableCases
@@ -83,11 +83,8 @@ def fit_tests(
     sets = sorted({tuple(sorted(family)) for family in of})
     counted = dict(zip(sets, source.statistics(sets), strict=True))
     pairs = [np.stack([f, cells(counted[tuple(sorted(family))], family)]) for f, family in zip(fitted, of, strict=True)]
-    most = max(10 * permutations, int(2 * len(of) / LEVEL))
-    alone = [
-        conditional_p_value(pair, np.random.default_rng([seed, 3, v]), min(permutations, FIRST_DRAWS), most)
-        for v, pair in enumerate(pairs)
-    ]
+    draws = numbers_of_draws(permutations, len(of), LEVEL)
+    alone = [conditional_p_value(pair, np.random.default_rng([seed, 3, v]), *draws) for v, pair in enumerate(pairs)]
     return ShareTests(_corrected(np.array(alone)), _of_configurations(pairs, permutations, seed))
 
 

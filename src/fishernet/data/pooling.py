@@ -157,7 +157,7 @@ def repeated(table: Table, purpose: str) -> Table:
 
 
 def with_new_state(table: Table, names: Iterable[str] | None = None) -> Table:
-    """Return a table whose columns of states have one more, the last, for labels that they lack: those named, or all."""
+    """Return a table whose columns of states, the named or all, have one more state, the last, for other labels."""
     wanted = set(table.names if names is None else names)
     variables = [_with_new(v) if v.name in wanted and not v.is_continuous else v for v in table.variables]
     return table.conform(variables)

@@ -47,10 +47,10 @@ from fishernet.compare import (
     explain_changes,
     two_sample_test,
 )
-from fishernet.compare.two_sample import joined, without_determined_columns
+from fishernet.compare.two_sample import joined
 from fishernet.data import Table
 from fishernet.data.encode import with_missing_states
-from fishernet.data.pooling import repeated
+from fishernet.data.pooling import pooled, repeated
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.plot import write_change
 from fishernet.plot.tooltips import check_picture_path
@@ -119,15 +119,13 @@ def compare(
             changes = explain_changes(tables, network, bins=None if network else reading.bins, **counted)
             return _of_several(changes, before, exit_code=exit_code)
         first, second = (_read(path, reading, network, progress) for path in (before, *after))
-        if network is None:
-            both = joined(first, second, reading.bins, "compare", (str(before), str(after[0])))
-            first, second = without_determined_columns(*both)
-            if reading.missing == "state":
-                first, second = _with_states(first, second)
-        first, second = repeated(first, "compare"), repeated(second, "compare")
+        first, second = (repeated(table, "compare") for table in pooled(first, second, "compare"))
+        if network is None and reading.missing == "state":
+            first, second = _with_states(*joined(first, second, reading.bins, "compare", (str(before), str(after[0]))))
         kernel = None if network is None else row_kernel(network, first, second, seed=0)
-        test = two_sample_test(first, second, kernel, **how)
-        change = explain_change(first, second, network, **counted)
+        bins = None if network is not None or reading.missing == "state" else reading.bins
+        test = two_sample_test(first, second, kernel, bins=bins, **how)
+        change = explain_change(first, second, network, bins=bins, **counted)
     if plot is not None:
         write_change(change, plot)
     facts: Facts = {"before": str(before), "after": str(after[0]), **_facts(test, change, top)}

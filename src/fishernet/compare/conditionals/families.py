@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.state_tests import numbers_of_draws
 from fishernet.data import State, Table
 
 Array = npt.NDArray[np.float64]
 Family = tuple[int, ...]  # the parents, ascending, and the child as the last
 
-FIRST_DRAWS = 299
-MANY_TIMES = 10  # so many more draws where the first speak of a change
 PRIOR = 0.1  # of a conditional to have changed
 
 Found = TypeVar("Found")
@@ -55,8 +54,7 @@ class Families(ABC):
 
     def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
         self._tables, self._seed, self._resamples = tables, seed, resamples
-        self._first = min(draws, FIRST_DRAWS)
-        self._more = max(MANY_TIMES * draws, int(2 * len(tables[0].variables) / max(level, 1e-4)))
+        self._draws = numbers_of_draws(draws, len(tables[0].variables), level)
         self._known: dict[tuple[str, Family], Any] = {}
 
     @once

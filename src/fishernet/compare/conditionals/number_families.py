@@ -73,7 +73,7 @@ class NumberFamilies(Families):
         return _bic(before, len(before)) + _bic(after, len(after)) - _bic(both, len(both))
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return regression_p_value(*self.rows(family), random, self._first)
+        return regression_p_value(*self.rows(family), random, self._draws[0])
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         """Return the nats of regressions fitted to reweighted rows.

@@ -130,7 +130,7 @@ class StateFamilies(Families):
         return math.exp(-max(log_evidence(before, after), 0.0))
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return conditional_p_value(self.counts(family), random, self._first, self._more)
+        return conditional_p_value(self.counts(family), random, *self._draws)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         before, after = self.counts(family)

@@ -34,11 +34,19 @@ Counts = npt.NDArray[np.int64]
 WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6  # of the statistics, in the order above
 PROMISING = 30  # draws that reach the observed statistic, up to which others decide
 GROWTH = 7
+FIRST_DRAWS = 299
+MANY_TIMES = 10  # so many more draws than were asked for, at least, where the first speak of a change
+LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
 AT_ONCE = 2**20  # cells that are drawn at once
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
 MOST_SHIFTED = 256  # deviations summed over configurations, whose covariance is inverted
 DIGITS = 9  # of statistics and ranks that are compared: a draw that is the observed table ties with it
+
+
+def numbers_of_draws(asked: int, n_tests: int, level: float) -> tuple[int, int]:
+    """Return how many draws a test makes at first, and at most: enough for the first step of Holm's method."""
+    return min(asked, FIRST_DRAWS), max(MANY_TIMES * asked, int(2 * n_tests / max(level, LEAST_LEVEL)))
 
 
 def conditional_p_value(counts: Array, random: np.random.Generator, first: int, most: int) -> float:
