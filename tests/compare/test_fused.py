@@ -75,7 +75,7 @@ def test_any_set_is_named_by_chance_no_more_often_than_the_level_says() -> None:
     for seed in range(100):
         random = np.random.default_rng(seed)
         result = result_of(mixed(random, 60), mixed(random, 50), seed)
-        found += min(term.p_max_t for term in result.terms) <= 0.05
+        found += min(term.p_corrected for term in result.terms) <= 0.05
     assert found <= most_by_chance(100, 0.05)
 
 
@@ -129,11 +129,11 @@ def test_the_strongest_set_names_the_pair_whose_dependence_changed() -> None:
     X, Y = parity(np.random.default_rng(1))
     found = result_of(X, Y)
     assert found.terms[0].variables == ("x1", "x3")
-    assert found.terms[0].p_max_t <= 0.05
+    assert found.terms[0].p_corrected <= 0.05
     assert {term.variables for term in found.terms if len(term.variables) == 1} == {(f"x{i}",) for i in range(5)}
     assert [term.statistic for term in found.terms] == sorted((t.statistic for t in found.terms), reverse=True)
     for term in found.terms:
-        assert 0 < term.p_value <= term.p_max_t <= 1
+        assert 0 < term.p_value <= term.p_corrected <= 1
 
 
 # ---------------------------------------------------------------------------------------------- what does not matter

@@ -106,7 +106,7 @@ def test_variables_and_configurations_add_up_and_are_corrected() -> None:
     alone = np.array([share.p_value for share in variables])
     told = alone.copy()
     told[ASIA.names.index("either")] = np.nan  # it follows from its parents, and nothing can be told of it
-    np.testing.assert_allclose([s.p_max_t for s in variables], np.nan_to_num(holm_sidak(told), nan=1.0), rtol=1e-12)
+    np.testing.assert_allclose([s.p_corrected for s in variables], np.nan_to_num(holm_sidak(told), nan=1.0), rtol=1e-12)
     assert found.misfits() == ("smoke",)
     assert found.degrees_of_freedom == 14  # 18, of which 'either' is known: its states follow from its parents
 

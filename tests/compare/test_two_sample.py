@@ -198,7 +198,7 @@ def test_variables_add_the_terms_of_the_kernel(name: str) -> None:
         assert share.configuration == {}
         assert share.statistic == pytest.approx(literal[v], rel=1e-8, abs=1e-10)
         assert share.share == pytest.approx(literal[v] / literal.sum(), rel=1e-8, abs=1e-10)
-        assert share.p_max_t >= share.p_value
+        assert share.p_corrected >= share.p_value
     assert sum(share.statistic for share in found.by_variable.values()) == pytest.approx(found.statistic, rel=1e-9)
 
 
@@ -222,7 +222,7 @@ def test_variables_are_tested_given_their_parents_and_together() -> None:
         exact = sum(draws.pmf(k) for k in range(n + 1) if abs(k - n * hits / all_rows) >= off - 1e-9)
         assert found.by_variable[name].p_value == pytest.approx(exact, abs=0.03)
     p = sorted(share.p_value for share in found.by_variable.values())
-    assert sorted(share.p_max_t for share in found.by_variable.values()) == pytest.approx(
+    assert sorted(share.p_corrected for share in found.by_variable.values()) == pytest.approx(
         [1 - (1 - p[0]) ** 2, max(1 - (1 - p[0]) ** 2, p[1])]
     )
 
@@ -276,7 +276,7 @@ def test_features_and_counts_tell_the_same() -> None:
     for one in counted.by_configuration:
         other = others[one.variable, *one.configuration.items()]
         assert other.statistic == pytest.approx(one.statistic, rel=1e-8)
-        assert (other.p_value, other.p_max_t, other.p_fdr) == (one.p_value, one.p_max_t, one.p_fdr)
+        assert (other.p_value, other.p_corrected, other.p_fdr) == (one.p_value, one.p_corrected, one.p_fdr)
 
 
 def test_more_rows_than_counters_of_16_bits_hold() -> None:
@@ -306,7 +306,7 @@ def test_equal_tables_have_statistic_0_and_p_1(name: str) -> None:
     assert found.statistic == pytest.approx(0, abs=1e-9 * max(1.0, found.null.max()))
     assert found.p_value == 1
     for share in (*found.by_variable.values(), *found.by_configuration):
-        assert share.p_max_t > 0.5 or share.statistic > 0
+        assert share.p_corrected > 0.5 or share.statistic > 0
     assert found.changed() == ()
 
 
@@ -328,7 +328,7 @@ def test_tables_that_never_vary_are_equal() -> None:
     found = two_sample(X, X[:4], seed=1)
     assert found.statistic == pytest.approx(0, abs=1e-25)
     assert (found.p_value, found.changed()) == (1, ())
-    assert {(share.p_value, share.p_max_t) for share in found.by_variable.values()} == {(1, 1)}
+    assert {(share.p_value, share.p_corrected) for share in found.by_variable.values()} == {(1, 1)}
 
 
 @pytest.mark.parametrize("kernel", [FisherKernel(MIXED), Rbf(FisherKernel(MIXED), 1.0), None])
@@ -359,8 +359,8 @@ def test_frames_arrays_and_columns_in_another_order() -> None:
         frames = two_sample(X.to_frame().to_pandas()[turned], Y.to_frame(), kernel, permutations=60, seed=1)
         assert frames.statistic == pytest.approx(found.statistic, rel=1e-9)
         assert frames.p_value == found.p_value
-        assert {n: s.p_max_t for n, s in frames.by_variable.items()} == {
-            n: s.p_max_t for n, s in found.by_variable.items()
+        assert {n: s.p_corrected for n, s in frames.by_variable.items()} == {
+            n: s.p_corrected for n, s in found.by_variable.items()
         }
         assert frames.changed() == found.changed()
 
@@ -392,7 +392,7 @@ def test_incomplete_rows_are_taken_by_their_expected_features() -> None:
     found = two_sample(X, Y, permutations=99, seed=1)
     assert isinstance(found.kernel, HiddenVariableKernel)
     assert (found.method, found.permutations, found.changed()[0]) == ("conditionals", 0, "smoke")
-    assert found.p_value == min(share.p_max_t for share in found.by_variable.values()) < 0.02
+    assert found.p_value == min(share.p_corrected for share in found.by_variable.values()) < 0.02
     literal = distances(gram(found.kernel, *(found.kernel.rows(rows) for rows in (X, Y))), splits(200, 200, 1, 0))
     assert found.statistic == pytest.approx(literal[0], rel=1e-8)
 

@@ -201,7 +201,7 @@ def test_drift_shows_the_shares_from_the_largest_down() -> None:
     shares = sorted(DRIFT.by_variable.values(), key=lambda share: -share.statistic)
     close([bar.get_width() for bar in ax.patches], [share.share for share in shares])  # type: ignore[attr-defined]
     filled = [to_rgba(bar.get_facecolor())[3] > 0 for bar in ax.patches]
-    assert filled == [share.p_max_t <= 0.05 for share in shares]
+    assert filled == [share.p_corrected <= 0.05 for share in shares]
     assert ax.get_yticklabels()[0].get_text() == "smoke"
 
 

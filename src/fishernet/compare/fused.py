@@ -79,12 +79,13 @@ class Term:
     """The soft maximum of its standardized statistics at all resolutions."""
     p_value: float
     """Of this set alone, under the same splits."""
-    p_max_t: float
+    p_corrected: float
     """Corrected for all sets: the chance that any is false is at most the level."""
 
     def __repr__(self) -> str:
         names = first_names(self.variables)
-        return f"Term({names}; soft maximum {self.statistic:.4g}, p = {self.p_value:.4g}, corrected {self.p_max_t:.4g})"
+        p_values = f"p = {self.p_value:.4g}, corrected {self.p_corrected:.4g}"
+        return f"Term({names}; soft maximum {self.statistic:.4g}, {p_values})"
 
 
 @dataclass(frozen=True)

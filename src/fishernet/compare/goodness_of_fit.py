@@ -169,9 +169,9 @@ def score_test(
     Notes
     -----
     The p-values of a network's variables and configurations are those of exact tests of the conditionals, given the
-    configurations of the parents that the table has: a change upstream names no variable downstream. Those corrected
-    (`p_max_t`) are Holm's with Sidak's bound. Of other models they are Holm's (1979) with the chi-squared reference,
-    and those of the largest standardized statistic with the bootstrap.
+    configurations of the parents that the table has: a change upstream names no variable downstream. They are corrected
+    (`p_corrected`) by Holm's method with Sidak's bound; those of other models by Holm's (1979) with the chi-squared
+    reference, and by the largest standardized statistic with the bootstrap.
 
     A learned graph has those arcs that look strong in the rows it was learned from, some of them by chance; fitted to
     the same rows, the parameters of these are too strong for all others. With few rows and weak arcs the test then

@@ -35,7 +35,7 @@ class Share:
     """That divided by the whole statistic; 0 where this is 0."""
     p_value: float
     """Of this one alone."""
-    p_max_t: float
+    p_corrected: float
     """Corrected for all of them: the chance that any is false is at most the level."""
     p_fdr: float
     """Corrected by Benjamini and Hochberg (1995): the expected share of false ones is at most the level."""
@@ -51,7 +51,7 @@ class InShares(Framed):
 
     def _found(self, level: float) -> tuple[str, ...]:
         """Return the variables whose family-wise p-value is at most a level, those that add most first."""
-        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
+        found = [share for share in self.by_variable.values() if share.p_corrected <= level]
         return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
 
     def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
@@ -110,6 +110,6 @@ def shares_frame(shares: Iterable[Share]) -> pa.Table:
     columns: dict[str, list[object]] = {"variable": [row.variable for row in rows]}
     if any(row.configuration for row in rows):
         columns["configuration"] = [shown_states(dict(row.configuration)) for row in rows]
-    for name in ("statistic", "share", "p_value", "p_max_t", "p_fdr"):
+    for name in ("statistic", "share", "p_value", "p_corrected", "p_fdr"):
         columns[name] = [getattr(row, name) for row in rows]
     return pa.table(columns)

@@ -208,8 +208,8 @@ def two_sample_test(
 
     All kernels share one set of splits, and each set of columns is looked at whatever table a row is from. So the level
     is exact: tables of one source have ``p_value <= 0.05`` with a probability of at most 0.05. `terms` tells which sets
-    differ most; `p_max_t` is corrected for the number of sets. Statistics are standardized by the splits, and so depend
-    a little on the seed.
+    differ most; their `p_corrected` is corrected for the number of sets. Statistics are standardized by the splits, and
+    so depend a little on the seed.
 
     The Fisher kernel takes negative values and is not characteristic: it sees the counts of its network's families
     alone, and the distribution-free bounds of Gretton et al. (2012), which need a kernel from 0 to K, do not hold for
@@ -219,8 +219,8 @@ def two_sample_test(
     parents, as of `explain_change`: no change upstream can name a variable, and other shares of missing cells cannot
     either. Where cells are missing, the p-value of the whole is the smallest of these, corrected for their number, for
     rows of a table with many missing cells do not change places with rows of one that has few. Under other kernels that
-    are sums, family-wise p-values (`p_max_t`) come from the largest standardized statistic of each split (Westfall and
-    Young, 1993): there, a change upstream can name variables downstream as well.
+    are sums, corrected p-values come from the largest standardized statistic of each split (Westfall and Young, 1993):
+    there, a change upstream can name variables downstream as well.
 
     References
     ----------

@@ -106,15 +106,15 @@ def _draw(ax: Axes, shares: Sequence[Share], called: list[str], level: float, si
         False: {"facecolor": "none", "edgecolor": look.line},
     }
     for place, share in enumerate(shares):
-        sure = share.p_max_t <= level
+        sure = share.p_corrected <= level
         text = f"corrected p ≤ {level:g}" if sure else "not significant"
         bar = ax.barh(place, share.share, height=0.66, linewidth=0.9, label=text, **kinds[sure])
         whose = under(share.variable, share.configuration)
-        entitle(bar[0], [f"{whose}: {100 * share.share:.3g} % of the statistic, corrected p {share.p_max_t:.3g}"])
+        entitle(bar[0], [f"{whose}: {100 * share.share:.3g} % of the statistic, corrected p {share.p_corrected:.3g}"])
         at = max(share.share, 0.0) + 0.015 * longest
-        ax.text(at, place, f"p {share.p_max_t:.2g}", va="center", color=look.ink, fontsize=0.85 * small).set_fontfamily(
-            FONT
-        )
+        ax.text(
+            at, place, f"p {share.p_corrected:.2g}", va="center", color=look.ink, fontsize=0.85 * small
+        ).set_fontfamily(FONT)
     name_ticks(ax.yaxis, range(len(shares)), called)
     ax.set_ylim(len(shares) - 0.4, -0.6)
     ax.set_xlim(min(0.0, *(share.share for share in shares)), 1.2 * longest)
