@@ -1,10 +1,15 @@
+#include <nanobind/stl/optional.h>
+
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "bind/arrays.hpp"
 #include "gaussian/blanket_search.hpp"
+#include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
+#include "gaussian/mixed_families.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -107,6 +112,54 @@ nb::tuple scores_of_subsets(const In2<double>& products, const In<double>& of_se
     return nb::make_tuple(to_python(std::move(scores)), std::move(collinear));
 }
 
+using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Rows whose cells are all among those of which sums are kept.
+NumberBlock checked_block(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
+                          std::size_t n_cells, std::size_t columns) {
+    if (cells.size() != values.shape(0)) refuse("each row needs a cell");
+    if (weights && weights->size() != values.shape(0)) refuse("each row needs a weight");
+    if (columns != values.shape(1)) refuse("the cells have other columns");
+    for (const auto cell : view(cells)) {
+        if (cell < 0 || static_cast<std::size_t>(cell) >= n_cells) refuse("a cell is out of range");
+    }
+    return {std::span(values.data(), values.size()), view(cells), weights ? view(*weights) : std::span<const double>(),
+            static_cast<std::int64_t>(values.shape(1))};
+}
+
+void sums_by_cell(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
+                  const Sums& sums) {
+    const auto block = checked_block(values, cells, weights, sums.shape(0), sums.shape(1));
+    const nb::gil_scoped_release release;
+    add_sums(block, {sums.data(), sums.size()});
+}
+
+void products_by_cell(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
+                      const In2<double>& centres, const Sums& products) {
+    const auto block = checked_block(values, cells, weights, centres.shape(0), centres.shape(1));
+    if (products.shape(0) != centres.size() || products.shape(1) != centres.shape(1)) refuse("products must be (cells d, d)");
+    const nb::gil_scoped_release release;
+    add_products(block, {centres.data(), centres.size()}, {products.data(), products.size()});
+}
+
+Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
+                                    const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                                    const In<std::int32_t>& parents) {
+    const auto q = weights.size(), d = means.shape(1);
+    if (means.shape(0) != q) refuse("each configuration needs a mean");
+    if (products.shape(0) != q * d || products.shape(1) != d) refuse("products must be (configurations d, d)");
+    if (d >= std::size_t{1} << 20) refuse("too many columns");
+    const auto families = checked_families(children, offsets, parents, d);
+    const CellMoments cells{view(weights), {means.data(), means.size()}, {products.data(), products.size()},
+                            static_cast<std::int32_t>(d)};
+    std::vector<double> found;
+    {
+        const nb::gil_scoped_release release;
+        found = mixed_likelihoods(cells, families, check_signals);
+    }
+    return to_python(std::move(found));
+}
+
 }  // namespace
 
 void bind_gaussian(nb::module_& m) {
@@ -119,6 +172,13 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("parents").noconvert());
     m.def("gaussian_subset_scores", &scores_of_subsets, nb::arg("products").noconvert(),
           nb::arg("of_set").noconvert(), nb::arg("weight"));
+    m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("cells").noconvert(),
+          nb::arg("weights").noconvert().none(), nb::arg("sums").noconvert());
+    m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(), nb::arg("cells").noconvert(),
+          nb::arg("weights").noconvert().none(), nb::arg("centres").noconvert(), nb::arg("products").noconvert());
+    m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
+          nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("children").noconvert(),
+          nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -14,7 +14,7 @@ from scipy.special import rel_entr
 import fishernet as fn
 from fishernet.base.errors import SchemaError
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration
-from fishernet.models import LinearGaussian
+from fishernet.models import ConditionalGaussian
 from tests.networks import random_network
 from tests.reference.fisher import all_rows, group_probabilities, joint
 
@@ -111,7 +111,7 @@ def gaussian(seed: int, parents: list[list[int]]) -> fn.BayesianNetwork:
     return fn.BayesianNetwork(
         variables,
         [
-            LinearGaussian(
+            ConditionalGaussian(
                 i,
                 of,
                 [variables[p] for p in (*of, i)],
@@ -172,7 +172,7 @@ def test_a_network_against_itself_and_a_gaussian_one_downstream() -> None:
     net = gaussian(3, [[], [0], []])
     moved = fn.BayesianNetwork(
         net.variables,
-        [LinearGaussian(0, (), [net.variables[0]], 9.0, [], 1.0), *net.conditionals[1:]],
+        [ConditionalGaussian(0, (), [net.variables[0]], 9.0, [], 1.0), *net.conditionals[1:]],
     )
     assert dict(fn.compare.explain_change(net, moved).inherited()) == {"v1": ("v0",)}
 

@@ -13,11 +13,12 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 from fishernet import BayesianNetwork, Continuous, SchemaError, Table, Variable, _core, load, save
+from fishernet.infer.parent_moments import ParentMoments
 from fishernet.models import (
     Conditional,
+    ConditionalGaussian,
     FullTable,
     Grouped,
-    LinearGaussian,
     MergedTable,
     ProductConditional,
     Split,
@@ -29,6 +30,8 @@ A, B, C = Variable("a", ["x", "y"]), Variable("b", [0, 1, 2]), Variable("c", ["u
 ROWS = Table.from_codes(list(itertools.product(range(2), range(3), range(2))), [A, B, C])
 X, Y, Z = Continuous("x"), Continuous("y"), Continuous("z")
 NUMBERS = Table.adopt([X, Y, Z], list(np.random.default_rng(1).normal(size=(3, 7))))
+MIXED = Table.adopt([A, Y, Z], [np.array([0, 1, 0, 1, 1, 0, 1], np.uint8), *NUMBERS.codes[1:]])
+LABELS = Table.adopt([A, B, Z], [*ROWS.codes[:2], np.linspace(-2, 3, 12)])
 
 ASKS_B_THEN_A = Split(1, (0, 1, 0), (2, Split(0, (1, 0), (0, 1))))
 ASKS_B_TWICE = Split(0, (0, 1), (Split(1, (0, 0, 1), (Split(1, (0, 1, 1), (3, 0)), 2)), 1))
@@ -50,16 +53,20 @@ def grouped() -> list[Grouped]:
     ]
 
 
-def regressions() -> list[LinearGaussian]:
+def regressions() -> list[ConditionalGaussian]:
     return [
-        LinearGaussian(2, (), [Z], 1.5, [], 0.5),
-        LinearGaussian(2, (1, 0), [Y, X, Z], -0.5, [2.0, -1.0], 3.0),
+        ConditionalGaussian(2, (), [Z], 1.5, [], 0.5),
+        ConditionalGaussian(2, (1, 0), [Y, X, Z], -0.5, [2.0, -1.0], 3.0),
+        ConditionalGaussian(2, (1, 0), [Y, A, Z], [-0.5, 1.0], [[2.0], [-1.0]], [3.0, 0.1]),
+        ConditionalGaussian(2, (1, 0), [B, A, Z], [[1, 2], [3, 4], [5, 6]], np.zeros((3, 2, 0)), np.full((3, 2), 0.5)),
     ]
 
 
 def rows_for(conditional: Conditional) -> Table:
     """Every configuration of states, or some rows of numbers."""
-    return NUMBERS if conditional.variables[-1].is_continuous else ROWS
+    if not conditional.variables[-1].is_continuous:
+        return ROWS
+    return {0: NUMBERS, 1: MIXED, 2: LABELS}[sum(not variable.is_continuous for variable in conditional.variables)]
 
 
 EVERY = pytest.mark.parametrize("conditional", [*grouped(), *regressions()], ids=repr)
@@ -78,16 +85,18 @@ def test_its_variables_are_those_at_its_positions(conditional: Conditional) -> N
 
 def parameters_of(conditional: Conditional) -> list[float]:
     """The free parameters, in the order of the scores."""
-    if isinstance(conditional, LinearGaussian):
-        return [conditional.intercept, *conditional.coefficients.tolist(), conditional.sd]
+    if isinstance(conditional, ConditionalGaussian):
+        level, slopes, sd = conditional.by_group()
+        return [x for j in range(conditional.n_groups) for x in (level[j], *slopes[j].tolist(), sd[j])]
     return list(conditional.probabilities[:, :-1].ravel())
 
 
 def moved(conditional: Conditional, parameters: list[float]) -> Conditional:
     """Return a conditional with the same groups and other parameters."""
     head = conditional.child, conditional.parents, conditional.variables
-    if isinstance(conditional, LinearGaussian):
-        return LinearGaussian(*head, parameters[0], parameters[1:-1], parameters[-1])
+    if isinstance(conditional, ConditionalGaussian):
+        of = np.reshape(parameters, (*conditional.sd.shape, -1))
+        return ConditionalGaussian(*head, of[..., 0], of[..., 1:-1], of[..., -1])
     free = np.array(parameters).reshape(conditional.n_groups, -1)
     rows = np.column_stack([free, 1 - free.sum(axis=1)])
     if isinstance(conditional, MergedTable):
@@ -128,20 +137,26 @@ def test_information_is_the_expected_product_of_scores(conditional: Grouped) -> 
 
 
 @pytest.mark.parametrize("conditional", regressions(), ids=repr)
-def test_information_of_a_regression_is_the_expected_product_of_scores(conditional: LinearGaussian) -> None:
+def test_information_of_a_regression_is_the_expected_product_of_scores(conditional: ConditionalGaussian) -> None:
     """Gauss-Hermite sums over independent standard normal parents and noise are exact for these polynomials."""
     points, weights = hermegauss(5)
-    m = len(conditional.parents)
+    m, q = len(conditional.number_parents), conditional.n_groups
     grid = np.array(list(itertools.product(points, repeat=m + 1))).reshape(-1, m + 1)
     mass = np.prod(list(itertools.product(weights / weights.sum(), repeat=m + 1)), axis=1)
-    columns = [np.zeros(len(grid)) for _ in range(3)]
-    for parent, values in zip(conditional.parents, grid.T, strict=False):
-        columns[parent] = np.ascontiguousarray(values)
-    noise = np.ascontiguousarray(grid[:, -1])
-    columns[2] = conditional.draw(columns, noise)
-    scores = conditional.scores(Table.adopt([X, Y, Z], columns))
-    expected = (scores * mass[:, None]).T @ scores
-    np.testing.assert_allclose(conditional.information((np.zeros(m), np.eye(m))), expected, rtol=1e-9, atol=1e-12)
+    of_groups = np.random.default_rng(4).dirichlet(np.ones(q))
+    blocks = conditional.information(ParentMoments(of_groups, np.zeros((q, m)), np.tile(np.eye(m), (q, 1, 1))))
+    for group, (share, block) in enumerate(zip(of_groups, blocks, strict=True)):
+        table = rows_for(conditional)
+        columns = [np.zeros(len(grid), dtype=variable.dtype) for variable in table.variables]
+        for parent, values in zip(conditional.number_parents, grid.T, strict=False):
+            columns[parent] = np.ascontiguousarray(values)
+        states = np.unravel_index(group, conditional.sd.shape) if conditional.labels else ()
+        for parent, state in zip(conditional.label_parents, states, strict=True):
+            columns[parent] += np.uint8(state)
+        columns[2] = conditional.draw(columns, np.ascontiguousarray(grid[:, -1]))
+        scores, at = conditional.score_entries(Table.adopt(table.variables, columns))
+        np.testing.assert_array_equal(at[0], group * (m + 2) + np.arange(m + 2))
+        np.testing.assert_allclose(block, share * (scores * mass[:, None]).T @ scores, rtol=1e-9, atol=1e-12)
 
 
 @GROUPED
@@ -172,7 +187,8 @@ def test_draws_follow_the_probabilities(conditional: Conditional) -> None:
         columns[conditional.child] = drawn
         logs = conditional.log_prob(Table.adopt(table.variables, columns))
         if conditional.variables[-1].is_continuous:
-            entropy = 0.5 * np.log(2 * np.pi * np.e) + np.log(conditional.as_regression()[2])
+            sd = conditional.by_group()[2][conditional.groups(repeated[:1])[0]]
+            entropy = 0.5 * np.log(2 * np.pi * np.e) + np.log(sd)
             np.testing.assert_allclose(-logs.mean(), entropy, rtol=1e-3)
             continue
         assert drawn.dtype == conditional.variables[-1].dtype
@@ -188,7 +204,7 @@ def _quantile(share: float) -> float:
 def test_files_bring_it_back(conditional: Conditional, tmp_path: Path) -> None:
     """As the last of a network's conditionals, with all bits."""
     before: list[Any] = [
-        LinearGaussian(v, (), [variable], 0, [], 1)
+        ConditionalGaussian(v, (), [variable], 0, [], 1)
         if variable.is_continuous
         else FullTable(v, (), [variable], [[1 / variable.cardinality] * variable.cardinality])
         for v, variable in enumerate(rows_for(conditional).variables[:-1])
@@ -237,7 +253,9 @@ def test_it_is_immutable(conditional: Conditional) -> None:
 
 def test_numbers_and_states_do_not_mix() -> None:
     with pytest.raises(SchemaError, match="has states"):
-        LinearGaussian(2, (0,), [A, Z], 0, [1.0], 1)
+        ConditionalGaussian(2, (0,), [Z, A], 0, [1.0], 1)
+    with pytest.raises(SchemaError, match="shape"):
+        ConditionalGaussian(2, (0,), [A, Z], 0, [1.0], 1)
     with pytest.raises(SchemaError, match="'x' has no states"):
         FullTable(2, (0,), [X, C], [[0.5, 0.5]])
 

@@ -213,7 +213,7 @@ PARTS: dict[str, str] = {
     "GaussianMixture": "weights means sd",
     "HiddenMarkovModel": "alphabet initial transition emission empty final",
     "HiddenTree": "shape alphabet missing arity branch_tables root transition emission",
-    "LinearGaussian": "child parents variables intercept coefficients sd",
+    "ConditionalGaussian": "child parents variables intercept coefficients sd",
     "MarkovChain": "alphabet order end start transition",
     "MarkovNetwork": "variables potentials",
     "MergedTable": "child parents variables group_of probabilities",

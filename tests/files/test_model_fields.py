@@ -82,7 +82,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (lambda d: d["conditionals"].pop(), r"conditionals: 1 conditional for 2 variables"),
         (
             place("conditionals", 0, "kind", value="Tree"),
-            r"conditionals\[0\]\.kind: unknown kind 'Tree'; known are Full",
+            r"conditionals\[0\]\.kind: unknown kind 'Tree'; known are Cond",
         ),
         (place("conditionals", 0, "child", value="b"), r"conditionals\[0\]\.child: expected 'a', .*; got 'b'"),
         (place("conditionals", 0, "more", value=1), r"conditionals\[0\]: there is the unknown field 'more'"),
@@ -329,7 +329,7 @@ class OwnTable(FullTable):
 
 def test_an_unknown_kind_of_conditional_is_refused(tmp_path: Path) -> None:
     net = fn.BayesianNetwork([A], [OwnTable(0, (), [A], [[0.5, 0.5]])])
-    message = "'a' is an OwnTable; what can be saved: FullTable, LinearGaussian, MergedTable"
+    message = "'a' is an OwnTable; what can be saved: ConditionalGaussian, FullTable, MergedTable"
     with pytest.raises(fn.SchemaError, match=message):
         fn.save(net, tmp_path / "a.json")
 

@@ -187,7 +187,7 @@ OWN: dict[str, dict[str, Any]] = {
     "MergedTable": {"child": 1, "parents": (0,), "variables": ROW, "group_of": [0, 1]},
     "TreeConditional": {"child": 1, "parents": (), "variables": ROW[1:], "tree": 0, "probabilities": [[0.5, 0.5]]},
     "ProductConditional": {"child": 1, "parents": (0,), "variables": ROW, "factors": [((1, 0), HALF)]},
-    "LinearGaussian": {
+    "ConditionalGaussian": {
         "child": 0,
         "parents": (),
         "variables": [fn.Continuous("x")],

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.models import LinearGaussian
+from fishernet.models import ConditionalGaussian
 from tests.reference.gaussians import bayesian_networks, markov_networks, random_bayesian_network
 
 ASIA = fn.datasets.load("asia")
@@ -159,7 +159,10 @@ def test_infinite_numbers_are_refused() -> None:
 
 def test_dates_are_predicted_as_dates_and_given_as_such() -> None:
     day, y = fn.Continuous("day", "days"), fn.Continuous("y")
-    conditionals = [LinearGaussian(0, [], [day], 18714.0, [], 2.0), LinearGaussian(1, [0], [day, y], 0.0, [1.0], 1.0)]
+    conditionals = [
+        ConditionalGaussian(0, [], [day], 18714.0, [], 2.0),
+        ConditionalGaussian(1, [0], [day, y], 0.0, [1.0], 1.0),
+    ]
     net = fn.BayesianNetwork([day, y], conditionals)
     moved = np.datetime64("2021-03-28") + 4  # of five days further on, four fifths are the day's
     assert net.predict(pd.DataFrame({"y": [18714.0, 18719.0]}), "day").tolist() == [

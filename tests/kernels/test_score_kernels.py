@@ -176,7 +176,7 @@ ROWS, OTHERS = np.random.default_rng(0).normal(size=(5, 4)), np.random.default_r
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_the_invariant_kernel_has_the_inverse_information_between_scores(model: Any) -> None:
     information = model.fisher_information()
-    between = np.linalg.inv(information if model is MARKOV else block_diag(*information))
+    between = np.linalg.inv(information if model is MARKOV else block_diag(*(block for [block] in information)))
     expected = model.fisher_scores(ROWS) @ between @ model.fisher_scores(OTHERS).T
     np.testing.assert_allclose(FisherKernel(model)(ROWS, OTHERS), expected, rtol=1e-7, atol=1e-9)
 
@@ -231,7 +231,7 @@ def test_terms_of_regressions_are_blocks_of_the_information(metric: Any) -> None
     assert terms.shape == (4, 6, 3)
     np.testing.assert_allclose(terms.sum(axis=0), kernel(X, Y), rtol=1e-7, atol=1e-9)
     first = 0
-    for conditional, information, found in zip(net.conditionals, net.fisher_information(), terms, strict=True):
+    for conditional, [information], found in zip(net.conditionals, net.fisher_information(), terms, strict=True):
         last = first + conditional.n_parameters
         between = np.linalg.inv(information) if metric == "invariant" else np.eye(last - first)
         x, y = net.fisher_scores(X)[:, first:last], net.fisher_scores(Y)[:, first:last]

@@ -85,7 +85,7 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     ("X", "score", "message"),
     [
         (numbers(30, 3, 1), "bic", "a source of statistics"),
-        (Scatter.from_data(numbers(30, 3, 1)), "bic", "take score='fractional'"),
+        (Scatter.from_data(numbers(30, 3, 1)), "bdeu", "take score='fractional'"),
         (np.ones((9, 2)), "fractional", "constant"),
     ],
 )
@@ -104,7 +104,7 @@ def test_structure_and_parameters_in_one() -> None:
         assert found == fn.learn.parameters(found.dag, data)
         assert fn.learn.bayesian_network(data, search="exact") == found  # the score for numbers is the default
     with pytest.raises(fn.FishernetError, match="take score='fractional'"):
-        fn.learn.bayesian_network(X, score="bic")
+        fn.learn.bayesian_network(X, score="bdeu")
 
 
 def test_columns_of_dates_are_numbers_of_a_gaussian_network() -> None:

@@ -42,7 +42,7 @@ def test_every_variable_is_regressed_on_its_parents(seed: int, d: int, share: fl
 def test_the_mean_score_of_the_rows_is_zero() -> None:
     X = data(40)
     net = fn.learn.parameters(DAG, X)
-    spread = np.sqrt(np.concatenate([np.diag(block) for block in net.fisher_information()]))
+    spread = np.sqrt(np.concatenate([np.diag(block) for [block] in net.fisher_information()]))
     np.testing.assert_allclose(net.fisher_scores(X).mean(axis=0) / spread, 0, atol=1e-9)
 
 

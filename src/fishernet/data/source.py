@@ -121,6 +121,43 @@ class Source(Protocol):
         return None
 
 
+class SourcePart(Source):
+    """Some of the columns of a source that knows statistics alone."""
+
+    def __init__(self, source: Source, at: Sequence[int]) -> None:
+        self._source, self._at = source, tuple(at)
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return tuple([self._source.variables[v] for v in self._at])
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self._source.total
+
+    @property
+    def by_set(self) -> bool:
+        """As of the source."""
+        return self._source.by_set
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of the columns, by their positions among these."""
+        place = {v: at for at, v in enumerate(self._at)}
+        found = self._source.statistics([tuple(self._at[v] for v in chosen) for chosen in sets])
+        return [one.moved({v: place[v] for v in (*one.variables, *one.continuous)}) for one in found]
+
+
+def part_of(source: Source, at: Sequence[int]) -> Source:
+    """Return a source of some columns, by their ascending positions."""
+    if len(at) == len(source.variables):
+        return source
+    if source.rows is not None:
+        return source.rows.select([source.names[v] for v in at])
+    return SourcePart(source, at)
+
+
 def is_source(data: object) -> TypeGuard[Source]:
     """Whether data are a table or another source of statistics."""
     return is_table(data) or (isinstance(data, Source) and not isinstance(data, type))

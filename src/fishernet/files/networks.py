@@ -44,6 +44,8 @@ from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, Ma
 from fishernet.models.conditionals import CONDITIONALS
 from fishernet.models.conditionals.product import factor_fields, read_factor
 
+OLDER_KINDS = {"LinearGaussian": "ConditionalGaussian"}  # of conditionals in files: what they are called now
+
 
 def check_storable(variables: Iterable[Column]) -> None:
     """Raise SchemaError when a name or a state cannot be written to a text file and read back.
@@ -244,6 +246,7 @@ def _conditional_fields(conditional: Conditional) -> dict[str, object]:
 
 def _read_conditional(fields: Fields, child: int, variables: Sequence[Variable]) -> Conditional:
     kind, name = fields.text("kind"), fields.text("child")
+    kind = OLDER_KINDS.get(kind, kind)
     if kind not in CONDITIONALS:
         raise fields.wrong(f"unknown kind {kind!r}; known are {', '.join(sorted(CONDITIONALS))}", "kind")
     if name != variables[child].name:

@@ -22,6 +22,8 @@ from fishernet.data.matching import frame_names, is_frame, is_table
 from fishernet.data.variable import require_categorical
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, Network, check_held, checked_limit, network_of
+from fishernet.infer.mixed import is_mixed
+from fishernet.infer.mixed_answers import mixed_imputation
 from fishernet.infer.normal import completed, is_normal
 
 How = Literal["most_probable", "most-probable", "draw"]
@@ -150,7 +152,7 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", max_table: int =
     >>> fn.infer.impute(asia, {"smoke": ["yes"], "dysp": ["yes"], "xray": ["no"]})["bronc"].tolist()
     ['yes']
     """
-    network: Any = net if is_normal(net) else network_of(net)
+    network: Any = net if is_normal(net) or is_mixed(net) else network_of(net)
     way = word(how, "how", HOWS, error=SchemaError)
     limit = checked_limit(max_table)
     named = table.names if is_table(table) else frame_names(table) if is_frame(table) else network.names
@@ -162,6 +164,8 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", max_table: int =
         noise = None if way == "most-probable" else lambda *shape: draws.standard_normal(shape)
         columns = list(completed(net, rows.numbers, noise=noise))
         return Table.adopt(net.variables, columns, n_rows=rows.n_rows, weights=rows.weights)
+    if is_mixed(net):
+        return mixed_imputation(net, rows, seed, draw=way == "draw", limit=limit)
     plan = completion(network, rows, limit=limit)
     require_possible(plan.log_prob())
     columns = plan.most_probable() if way == "most-probable" else plan.draw(stream_key(seed))

@@ -26,7 +26,7 @@ MOST_SHOWN = 20  # rows of a table that str() shows
 LONGEST = 30  # characters of a label that str() shows
 
 
-def _title(names: Sequence[str], given: Mapping[str, State]) -> str:
+def title_of(names: Sequence[str], given: Mapping[str, State]) -> str:
     """Return what is asked and given, in short: ``lung, bronc | xray = 'yes'``."""
     known = ", ".join(f"{cut(name, LONGEST)} = {cut(repr(state), LONGEST)}" for name, state in list(given.items())[:6])
     more = f", ... {len(given):,} in all" if len(given) > 6 else ""
@@ -34,7 +34,8 @@ def _title(names: Sequence[str], given: Mapping[str, State]) -> str:
     return f"{asked}{' | ' if given else ''}{known}{more}"
 
 
-def _table(title: str, header: Sequence[str], rows: Iterator[Sequence[str]], n_rows: int) -> str:
+def shown_table(title: str, header: Sequence[str], rows: Iterator[Sequence[str]], n_rows: int) -> str:
+    """Return the first rows of an answer below its title."""
     lines = aligned([header, *itertools.islice(rows, MOST_SHOWN)])
     more = [f"... and {several(n_rows - MOST_SHOWN, 'more row')}"] if n_rows > MOST_SHOWN else []
     return "\n".join([title, *lines, *more])
@@ -133,7 +134,7 @@ class Distribution(Framed):
             shown += f", ... {len(self):,} states" if len(self) > 6 else ""
         else:
             shown = several(len(self), "cell")
-        return f"Distribution({_title(self.names, self.given)}: {shown})"
+        return f"Distribution({title_of(self.names, self.given)}: {shown})"
 
     def __str__(self) -> str:
         columns = [self.array.ravel()]
@@ -145,7 +146,7 @@ class Distribution(Framed):
             [*(cut(str(label), LONGEST) for label in of), *(f"{column[row]:.6g}" for column in columns)]
             for row, of in enumerate(labels)
         )
-        return _table(f"P({_title(self.names, self.given)})", header, rows, len(self))
+        return shown_table(f"P({title_of(self.names, self.given)})", header, rows, len(self))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -222,9 +223,9 @@ class NormalDistribution(Framed):
         pairs = zip(self.mean[:6].tolist(), self.sd[:6].tolist(), strict=True)
         shown = ", ".join(f"{brief(mean)} +- {brief(sd)}" for mean, sd in pairs)
         more = ", ..." if len(self) > 6 else ""
-        return f"NormalDistribution({_title(self.names, self.given)}: {shown}{more})"
+        return f"NormalDistribution({title_of(self.names, self.given)}: {shown}{more})"
 
     def __str__(self) -> str:
         numbers = zip(self.names, self.mean.tolist(), self.sd.tolist(), strict=True)
         rows = ([cut(name, LONGEST), f"{mean:.6g}", f"{sd:.6g}"] for name, mean, sd in numbers)
-        return _table(f"P({_title(self.names, self.given)})", ("name", "mean", "sd"), rows, len(self))
+        return shown_table(f"P({title_of(self.names, self.given)})", ("name", "mean", "sd"), rows, len(self))

@@ -48,7 +48,7 @@ class Evidence:
             states[at] = code_of(variables[at], state, parameter="given")
         soft = [position(where, name) for name in likelihood]
         arrays = [
-            _checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
+            checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
         ]
         return cls(observed, states, soft, arrays)
 
@@ -97,7 +97,8 @@ def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def _checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return how likely each state makes what was seen, (r,); SchemaError where that is no likelihood."""
     numbers = check.numbers(values, f"the likelihood of {variable.name!r}")
     if numbers.shape != (variable.cardinality,):
         raise SchemaError(

@@ -29,7 +29,7 @@ METHODS = ("auto", "tree", "elimination", "sample")
 Array = npt.NDArray[np.float64]
 
 
-Inference = Literal["factors", "normal", "samples", "none"]
+Inference = Literal["factors", "normal", "mixed", "samples", "none"]
 
 
 @runtime_checkable
@@ -42,7 +42,7 @@ class Asked(Protocol):
 
     @property
     def inference(self) -> Inference:
-        """What it is here: "factors", a `Model`; "normal", a `Normal`; "samples", a `Sampled`; or "none" of these."""
+        """What it is here: "factors", a `Model`; "normal", a `Normal`; "mixed", a `MixedNetwork`; or "samples"."""
 
     @property
     def likelihood(self) -> str:
@@ -141,8 +141,8 @@ def model_of(model: object) -> Model:
 
 
 def _refuse_numbers(model: object) -> None:
-    if inference_of(model) == "normal":
-        first = cast(Asked, model).variables[0].name
+    if inference_of(model) in ("normal", "mixed"):
+        first = next(variable.name for variable in cast(Asked, model).variables if variable.is_continuous)
         raise SchemaError(
             f"{first!r} is continuous, and this needs categorical variables; for numbers net.query, "
             "infer.most_probable, infer.log_evidence and infer.sample have exact answers, and net.predict gives means"

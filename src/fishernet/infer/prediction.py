@@ -14,12 +14,15 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.base.vocabulary import UnknownName
-from fishernet.data import Continuous, Table, Variable, as_table
+from fishernet.data import Continuous, Table, as_table
 from fishernet.data.frames.answering import columns_in_kind, in_kind
 from fishernet.data.numbers import require_finite
+from fishernet.data.variable import Column
 from fishernet.infer.completion import predicted
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
+from fishernet.infer.mixed import is_mixed
+from fishernet.infer.mixed_answers import mixed_prediction
 from fishernet.infer.normal import Normal, completed, is_normal
 from fishernet.infer.queries import Queried
 
@@ -77,6 +80,12 @@ def predict(model: Any, data: Any, target: str, *, unknown: UnknownName = "error
         others = [v for v in range(len(model.names)) if v != position]
         rows = numbers_with_gaps(data, model.variables, [model.names[v] for v in others])
         return in_kind(data, model.variables[position], conditional_means(model, rows, others, [position])[:, 0])
+    if is_mixed(model):
+        position = positions(model.names, [target])[0]
+        if model.variables[position].is_continuous:
+            given = without_target(data, model.variables, position, unknown)
+            means = mixed_prediction(model, given, position, checked_limit(max_table))
+            return in_kind(data, model.variables[position], means)
     probabilities = _probabilities(model, data, target, unknown, max_table)
     variable = model.variables[positions(model.names, [target])[0]]
     return in_kind(data, variable, probabilities.argmax(axis=1))
@@ -137,11 +146,14 @@ def _probabilities(net: Any, data: Any, target: str, unknown: UnknownName, max_t
     limit = checked_limit(max_table)
     if is_normal(net):
         positions(net.names, [target])
-        raise SchemaError(
-            f"{target!r} is continuous and has no states; predict gives its mean, and query its mean and sd"
-        )
-    net = model_of(net)
+        raise _has_no_states(target)
     position = positions(net.names, [target])[0]
+    if is_mixed(net):
+        if net.variables[position].is_continuous:
+            raise _has_no_states(target)
+        given = without_target(data, net.variables, position, unknown)
+        return mixed_prediction(net, given, position, limit)
+    net = model_of(net)
     rows = without_target(data, net.variables, position, unknown)
     if net.likelihood == "exact":
         network = network_of(net)
@@ -155,6 +167,11 @@ def _probabilities(net: Any, data: Any, target: str, unknown: UnknownName, max_t
     for members, pattern in _by_gaps(missing, np.arange(rows.n_rows)):
         out[members] = _by_pattern(net, codes[members], pattern, position, members, limit)
     return out
+
+
+def _has_no_states(target: str) -> SchemaError:
+    """Return the error for probabilities that are asked of a number."""
+    return SchemaError(f"{target!r} is continuous and has no states; predict gives its mean, and query its mean and sd")
 
 
 def _by_gaps(
@@ -190,7 +207,7 @@ def _by_pattern(
     return result
 
 
-def without_target(data: Any, variables: Sequence[Variable], target: int, unknown: UnknownName) -> Table:
+def without_target(data: Any, variables: Sequence[Column], target: int, unknown: UnknownName) -> Table:
     """Return data as a table of a model's variables in which the target's column means nothing.
 
     Other cells may be missing.

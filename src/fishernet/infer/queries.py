@@ -29,6 +29,8 @@ from fishernet.infer.factors import (
     planned,
 )
 from fishernet.infer.gibbs import estimate
+from fishernet.infer.mixed import is_mixed
+from fishernet.infer.mixed_answers import log_evidence_mixed, most_probable_mixed, query_mixed, sample_mixed
 from fishernet.infer.normal import (
     Normal,
     asked_for,
@@ -67,8 +69,8 @@ class Queried:
             The variables, each once. Without them it is the joint distribution of all that are not given, which few
             networks are small enough for: name those that matter.
         given : mapping from name to state, optional
-            What is known, as in a table's cell: a label, a number for its bin, or text or a date that means one. Of a
-            Gaussian network, numbers.
+            What is known, as in a table's cell: a label, a number for its bin, or text or a date that means one; of a
+            continuous variable, its number.
         likelihood : mapping from name to (r,) array, optional
             Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
         max_table : int
@@ -79,10 +81,11 @@ class Queried:
 
         Returns
         -------
-        Distribution or NormalDistribution
+        Distribution, NormalDistribution, NumberDistribution or MixedDistribution
             Of states, probabilities that are read by labels, as ``d["yes"]``: exact, or with standard errors from a
             dependency network, which is sampled. Of a Gaussian network, the mean and covariance of a normal
-            distribution.
+            distribution. In a network of labels and numbers, of one number its mixture of normal distributions, with
+            mean, sd, quantiles, intervals and density, and of more the joint mixture.
 
         Raises
         ------
@@ -104,11 +107,14 @@ def query(
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
     **chains: Any,
-) -> Distribution | NormalDistribution:
+) -> Any:
     """Return the joint distribution of some variables of a model, given what is known; see `Queried.query`."""
     if is_normal(model):
         _refuse_chains(chains)
         return query_numbers(model, names, given, likelihood)
+    if is_mixed(model):
+        _refuse_chains(chains)
+        return query_mixed(model, names, given, likelihood, max_table)
     return _query_states(model, names, given, likelihood, max_table, chains)
 
 
@@ -178,6 +184,8 @@ def most_probable(
     """
     if is_normal(net):
         return dict(most_probable_numbers(net, given, likelihood))
+    if is_mixed(net):
+        return most_probable_mixed(net, given, likelihood, max_table)
     net = model_of(net)
     limit = checked_limit(max_table)
     evidence = Evidence.of(net.variables, given, likelihood)
@@ -293,9 +301,9 @@ def marginal(
     >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
     (2, 2)
     """
-    if is_normal(model):
-        _refuse_chains(chains)
-        return query_numbers(model, names, given, likelihood)
+    if is_normal(model) or is_mixed(model):
+        found = query(model, names, given=given, likelihood=likelihood, max_table=max_table, **chains)
+        return found.array if isinstance(found, Distribution) else found
     return _query_states(model, names, given, likelihood, max_table, chains).array
 
 
@@ -419,6 +427,8 @@ def log_evidence(
     """
     if is_normal(net):
         return log_density(net, given, likelihood)
+    if is_mixed(net):
+        return log_evidence_mixed(net, given, likelihood, max_table)
     net = model_of(net)
     limit = checked_limit(max_table)
     total = _log_sum(net, Evidence.of(net.variables, given, likelihood), limit)
@@ -512,6 +522,8 @@ def sample(
     """
     if is_normal(net):
         return sample_numbers(net, n, given, likelihood, seed)
+    if is_mixed(net):
+        return sample_mixed(net, n, given, likelihood, max_table, seed)
     net = model_of(net)
     limit = checked_limit(max_table)
     rows = draw_count(n)

@@ -31,12 +31,16 @@ class FeatureParts:
     """What the states of the parents are in a configuration, by its number."""
     counting: npt.NDArray[np.bool_] | None = None
     """(dimension,): which features can be other than 0; None: all."""
+    free: Positions | None = None
+    """(groups,): how many parameters each configuration has, where its features are not states of one variable."""
 
     @property
     def degrees_of_freedom(self) -> Positions:
         """How many parameters each configuration has, or where there are none each variable."""
         if self.group_of is None:
             return np.bincount(self.variable_of, minlength=len(self.names))
+        if self.free is not None:
+            return self.free
         states = np.bincount(self.group_of, weights=self.counting, minlength=len(self.variable_of_group))
         return np.maximum(states.astype(np.int64) - 1, 0)
 

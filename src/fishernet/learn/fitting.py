@@ -17,17 +17,18 @@ from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
 from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
-from fishernet.data.source import categorical_source, is_source
+from fishernet.data.source import is_source
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
+from fishernet.learn.missing.mixed_em import mixed_em
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure
-from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
+from fishernet.models import BayesianNetwork, ConditionalGaussian, FullTable, GaussianMarkovNetwork
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells
 from fishernet.models.zero_pattern import completed_precision
@@ -35,6 +36,8 @@ from fishernet.scores import named_score
 
 GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
 GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
+MIXED_STEPS = 100
+MIXED_TOLERANCE = 1e-6
 
 
 def require_spread(scatter: Scatter) -> None:
@@ -234,6 +237,9 @@ def parameters(
         raise FishernetError(
             f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
         )
+    lacking = None if available_cases or make != "table" else _incomplete_mixed(source, dag.names)
+    if lacking is not None:
+        return _by_mixed_em(dag, lacking, smoothing, ess, options)
     kind = KINDS[make](source.total, options)
     if available_cases or lacks_states:
         source = AvailableCases(source)
@@ -285,6 +291,33 @@ def _incomplete_numbers(source: Source, names: Sequence[str]) -> Table | None:
     used = source.rows.select(names)
     numbers = used.has_missing and all(variable.is_continuous for variable in used.variables)
     return as_numbers(used, purpose="a Gaussian model", gaps=True) if numbers else None
+
+
+def _incomplete_mixed(source: Source, names: Sequence[str]) -> Table | None:
+    """Return the columns of a graph where they are labels and numbers of a table and some are missing."""
+    if not source.has_missing or source.rows is None:
+        return None
+    used = source.rows.select(names)
+    return used if used.has_missing and mixes_numbers(used.variables) else None
+
+
+def _by_mixed_em(
+    dag: Dag, rows: Table, smoothing: float | str, ess: float | None, options: dict[str, Any]
+) -> BayesianNetwork:
+    """Return the likeliest network of labels and numbers for rows that lack some."""
+    refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of labels and numbers")
+    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+
+    def refit(source: Source) -> BayesianNetwork:
+        fitted = fit_conditionals(source, families, smoothing=smoothing, ess=ess)
+        return BayesianNetwork(rows.variables, fitted, n_rows=rows.total)
+
+    max_seconds = options.get("max_seconds")
+    effort = Effort(1, options.get("max_steps", MIXED_STEPS), options.get("tolerance", MIXED_TOLERANCE))
+    watch = Watch(options.get("progress"), "fitting a network", max_seconds)
+    found = mixed_em(rows, refit(AvailableCases(rows)), refit, effort, watch)
+    warn_of_stop(found, max_seconds)
+    return found.model
 
 
 def _linear_gaussian(dag: Dag, scatter: Scatter) -> BayesianNetwork:
@@ -365,7 +398,7 @@ def fit_conditionals(
         for variables in of:
             check_cells(variables, f"the conditional of {variables[-1].name!r}")
     statistics = source.statistics([tuple(sorted(family)) for family in families])
-    kinds: Any = {True: LinearGaussian, False: kind or FullTable}
+    kinds: Any = {True: ConditionalGaussian, False: kind or FullTable}
     return [
         kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
         for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
@@ -416,14 +449,8 @@ def bayesian_network(
 
 
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
-    """Return what a network is learned from; columns of numbers beside others are cut into bins."""
-    if isinstance(data, np.ndarray):
-        return as_scatter(data, names)
-    source = as_source(data)
-    used = [variable for variable in source.variables if names is None or variable.name in names]
-    if not mixes_numbers(used):
-        return source
-    return categorical_source(source if source.rows is None else source.rows.select([v.name for v in used]))
+    """Return what a network is learned from."""
+    return as_scatter(data, names) if isinstance(data, np.ndarray) else as_source(data)
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, listed, positions, shown
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag
+from fishernet.scores.mixed import label_below_numbers
 
 Edge = tuple[str, str]
 Matrix = npt.NDArray[np.bool_]
@@ -103,6 +105,19 @@ class Rules(Brief):
     def names(self) -> tuple[str, ...]:
         """The variables."""
         return self.start.names
+
+    def of_columns(self, variables: Sequence[Column]) -> Rules:
+        """Return the rules with no arc from a number to labels, as in networks of both.
+
+        SchemaError when such an arc is required or in the start.
+        """
+        numbers = np.array([variable.is_continuous for variable in variables], dtype=bool)
+        against = numbers[:, None] & ~numbers
+        present = self.required | _arcs(self.names, self.start)
+        wrong = np.argwhere(present & against)
+        if len(wrong):
+            raise label_below_numbers(self.names, int(wrong[0][1]), [int(wrong[0][0])])
+        return replace(self, forbidden=self.forbidden | against)
 
     @property
     def limits(self) -> tuple[int, Matrix, Matrix, npt.NDArray[np.float64], float]:

@@ -30,6 +30,7 @@ from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
+from fishernet.scores.available import AvailableScore
 from fishernet.scores.node_average import NodeAverage
 
 # A search's fields are the options that it takes by name.
@@ -74,10 +75,11 @@ def structure(
         The data. Cells of a Table or a frame may be missing. Where all columns are numbers, those that lack some teach
         their expected means and covariances, by EM for jointly normal columns.
     score : str or Score, optional
-        What is maximized. By default "fractional" where all columns are numbers, and "bic" otherwise, for which columns
-        of numbers beside others are cut into bins (``Table.discretize("auto")``). "bic" (alias "mdl"), "aic", "loglik",
-        "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`); of columns of numbers "fractional", the fractional
-        marginal likelihood of a Gaussian network.
+        What is maximized. By default "fractional" where all columns are numbers, and "bic" otherwise. "bic" (alias
+        "mdl"), "aic", "hqc" and "loglik" are of labels, of numbers, and of both: a number has a regression in every
+        configuration of its parents' labels, and no arc runs from a number to labels. "bdeu", "k2", "bdq", "fnml" and
+        "qnml" are of labels; columns of numbers are cut into bins for them (``Table.discretize("auto")``).
+        "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
@@ -208,8 +210,11 @@ def structure(
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
+    rules = rules.of_columns(source.variables)
     watch = Watch(progress, "learning the structure", max_seconds)
     way = way_with_missing(source, missing, how)
+    if way is None and source.has_missing:
+        how = AvailableScore(how)
     if way == "em" and checkpoint is not None:
         message = "a checkpoint is of one search, and structural EM (missing='em') makes one in every round; "
         raise FishernetError(f"{message}take missing='node-average', or no checkpoint", parameter="checkpoint")

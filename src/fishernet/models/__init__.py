@@ -7,9 +7,9 @@ tree, a product of factors or a regression.
 from fishernet.models.bayesian_network import BayesianNetwork
 from fishernet.models.conditionals import (
     Conditional,
+    ConditionalGaussian,
     FullTable,
     Grouped,
-    LinearGaussian,
     MergedTable,
     ProductConditional,
     Split,
@@ -35,6 +35,7 @@ __all__ = [
     "Alphabet",
     "BayesianNetwork",
     "Conditional",
+    "ConditionalGaussian",
     "DependencyNetwork",
     "FullTable",
     "Gaussian",
@@ -45,7 +46,6 @@ __all__ = [
     "HiddenTree",
     "HmmCounts",
     "LikelihoodModel",
-    "LinearGaussian",
     "MarkovChain",
     "MarkovNetwork",
     "MergedTable",

@@ -22,11 +22,14 @@ from fishernet.graphs.edges import require_kind
 from fishernet.infer.completion import chained_terms, incomplete_log_prob
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
+from fishernet.infer.mixed_answers import mixed_log_prob
 from fishernet.infer.normal import completed, gaps_of
+from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
 from fishernet.infer.prediction import Predicting
 from fishernet.models.conditionals.base import Conditional
+from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable
-from fishernet.models.conditionals.linear_gaussian import LinearGaussian, joint_moments, joint_precision
+from fishernet.models.conditionals.linear_gaussian import joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array, marginal_log_prob
 from fishernet.models.network import Network, conditionals_from_tables
@@ -163,7 +166,7 @@ class BayesianNetwork(Predicting, Network):
             raise SchemaError(f"{several(d, 'array')} of coefficients are needed, one per variable, got {len(slopes)}")
         variables: list[Any] = [Continuous(name) for name in dag.names]
         conditionals = [
-            LinearGaussian(v, parents, [variables[p] for p in (*parents, v)], levels[v], slopes[v], spreads[v])
+            ConditionalGaussian(v, parents, [variables[p] for p in (*parents, v)], levels[v], slopes[v], spreads[v])
             for v, parents in enumerate(dag.parents)
         ]
         return cls(variables, conditionals)
@@ -174,7 +177,8 @@ class BayesianNetwork(Predicting, Network):
     @property
     def kind(self) -> str:
         """What it is called."""
-        return "Gaussian Bayesian network" if self.values == "numbers" else "Bayesian network"
+        kinds = {"numbers": "Gaussian Bayesian network", "mixed": "Bayesian network of labels and numbers"}
+        return kinds.get(self.values, "Bayesian network")
 
     @property
     def graph(self) -> Dag:
@@ -182,9 +186,11 @@ class BayesianNetwork(Predicting, Network):
         return self.dag
 
     @property
-    def inference(self) -> Literal["factors", "normal"]:
-        """How questions are answered: by its factors, or as a normal distribution of numbers."""
-        return "normal" if self.values == "numbers" else "factors"
+    def inference(self) -> Literal["factors", "normal", "mixed"]:
+        """How questions are answered: by its factors, as a normal distribution of numbers, or as mixtures of those."""
+        if not self._continuous:
+            return "factors"
+        return "normal" if self.values == "numbers" else "mixed"
 
     # -------------------------------------------------------------------------------------------- what it computes
 
@@ -242,6 +248,8 @@ class BayesianNetwork(Predicting, Network):
 
     def _incomplete_log_prob(self, rows: Table) -> npt.NDArray[np.float64]:
         """Return the log-probability of what each row knows, (n_rows,)."""
+        if self.inference == "mixed":
+            return mixed_log_prob(self, rows)
         if self._continuous:
             return marginal_log_prob(self.mean, self.covariance, rows.numbers)
         return incomplete_log_prob(self, rows)
@@ -349,29 +357,43 @@ class BayesianNetwork(Predicting, Network):
         -------
         list of (groups, r - 1, r - 1) float64
             One array per variable; block j is ``P(group j) (diag(1 / theta_ijk) + 1 / theta_ijr)``. Of a continuous
-            variable with m parents (m + 2, m + 2): the mean product of (1, parents) with itself over sd^2, and
-            2 / sd^2.
+            variable with m parents that are numbers (configurations, m + 2, m + 2): P(j) times the mean product of
+            (1, numbers) with itself in configuration j of the labels, over sd^2, and 2 P(j) / sd^2.
 
         Raises
         ------
         ZeroProbabilityError
             When a group that occurs has a state of probability zero.
         StateSpaceError
-            When the probabilities of a group need tables of more than 2**28 cells.
+            When the probabilities of a group need tables of more than 2**28 cells. Moments of numbers that depend on
+            labels with more than 2**20 joint states are those of drawn rows.
 
         References
         ----------
         .. [1] J. Leppä-aho, T. Silander and T. Roos, "Bayesian network Fisher kernel for categorical feature spaces",
            Behaviormetrika 47, 2020, Eq. 9.
         """
-        if self._continuous:
+        return [c.information(of) for c, of in zip(self.conditionals, self._of_parents(), strict=True)]
+
+    def _of_parents(self) -> list[Any]:
+        """Return what each conditional's information has to know of its parents."""
+        if self.inference == "normal":
             mean, covariance = self._moments()
             parents = [list(c.parents) for c in self.conditionals]
-            of_parents: list[Any] = [(mean[at], covariance[np.ix_(at, at)]) for at in parents]
-        else:
+            return [ParentMoments(np.ones(1), mean[at][None], covariance[np.ix_(at, at)][None]) for at in parents]
+        if self.inference == "factors":
             pairs = zip(self.conditionals, parent_marginals(self), strict=True)
-            of_parents = [conditional.sum_by_group(p) for conditional, p in pairs]
-        return [c.information(of) for c, of in zip(self.conditionals, of_parents, strict=True)]
+            return [conditional.sum_by_group(p) for conditional, p in pairs]
+        of_labels = iter(self.of_labels()._of_parents())
+        return [next(of_labels) if of is None else of for of in moments_of_parents(self)]
+
+    def of_labels(self) -> BayesianNetwork:
+        """Return the network of the variables with labels alone: none of them has numbers as parents."""
+        labels = [v for v in range(len(self.variables)) if v not in self._continuous]
+        place = {v: at for at, v in enumerate(labels)}
+        own = [self.conditionals[v] for v in labels]
+        conditionals = [c.moved(place[c.child], [place[p] for p in c.parents]) for c in own]
+        return BayesianNetwork([self.variables[v] for v in labels], conditionals, n_rows=self.n_rows)
 
     # ------------------------------------------------------------------------------------- of continuous variables
 

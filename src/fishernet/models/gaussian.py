@@ -41,7 +41,7 @@ def checked_number(value: float, what: str, *, positive: bool = False) -> float:
     return number
 
 
-def log_normal(distance: Numbers, sd: float) -> Numbers:
+def log_normal(distance: Numbers, sd: float | Numbers) -> Numbers:
     """Return the log-density of a normal distribution at a distance from its mean, in units of sd."""
     with np.errstate(over="ignore"):  # so far away that the density is 0
         return np.asarray(-0.5 * distance**2 - np.log(sd) - 0.5 * np.log(2 * np.pi))

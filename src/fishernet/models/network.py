@@ -19,6 +19,7 @@ from fishernet.data import Table, Variable
 from fishernet.data.variable import Column, checked_variables
 from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
+from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.model import Values, rows_of
 
@@ -247,8 +248,8 @@ def conditionals_from_tables(
     *,
     tolerance: float,
     called: str,
-) -> list[FullTable]:
-    """Return one full table per variable; see `BayesianNetwork.from_tables`. `called`: what the parents are called."""
+) -> list[Conditional]:
+    """Return one conditional per variable; see `BayesianNetwork.from_tables`. `called`: what the parents are called."""
     variables = checked_variables(variables)
     names = [variable.name for variable in variables]
     where = {name: position for position, name in enumerate(names)}
@@ -261,10 +262,14 @@ def conditionals_from_tables(
     lacking = [name for name in names if name not in tables]
     if lacking:
         raise SchemaError(f"no table for {listed(lacking)}")
-    conditionals = []
+    conditionals: list[Conditional] = []
     for child, variable in enumerate(variables):
         family = tuple(where[name] for name in of_names.get(variable.name, ()))
         check_names([names[p] for p in (*family, child)])
+        if variable.is_continuous:
+            parts = _regression_parts(tables[variable.name], variable.name)
+            conditionals.append(ConditionalGaussian(child, family, [variables[v] for v in (*family, child)], *parts))
+            continue
         shape = tuple(variables[v].cardinality for v in (*family, child))
         table = check.numbers(tables[variable.name], f"the table of {variable.name!r}")
         if table.shape != shape:
@@ -276,3 +281,14 @@ def conditionals_from_tables(
             FullTable(child, family, [variables[v] for v in (*family, child)], rows, tolerance=tolerance)
         )
     return conditionals
+
+
+def _regression_parts(of: Any, name: str) -> tuple[npt.ArrayLike, ...]:
+    """Return the intercept, the coefficients and the standard deviation that are given of a number."""
+    parts = ("intercept", "coefficients", "sd")
+    if not isinstance(of, Mapping) or set(of) != set(parts):
+        got = f"a mapping of {listed(list(of))}" if isinstance(of, Mapping) and of else f"{type(of).__name__}"
+        raise SchemaError(
+            f"{name!r} is continuous: its regression is a mapping of 'intercept', 'coefficients' and 'sd', not {got}"
+        )
+    return tuple(of[part] for part in parts)

@@ -59,6 +59,15 @@ class AvailableScore(Score):
     score: Score
     """The score of complete rows."""
 
+    @property
+    def mixes(self) -> bool:  # type: ignore[override]
+        """As of that."""
+        return self.score.mixes
+
+    def price_in(self, source: Source) -> float:
+        """Return what a parameter costs, in nats."""
+        return self.score.price_in(source)
+
     def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
         raise _no_terms_of_sets()

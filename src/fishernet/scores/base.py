@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.display import Brief
-from fishernet.data import Source, Statistic, categorical_source
+from fishernet.data import Source, Statistic, as_source, categorical_source
 from fishernet.data.statistics import occurring
 
 
@@ -117,7 +117,15 @@ class Score(ABC):
         return None
 
     takes_numbers: ClassVar[bool] = False
-    """Whether it is for columns of numbers."""
+    """Whether it is for columns of numbers alone."""
+    mixes: ClassVar[bool] = False
+    """Whether columns may be labels and numbers; what follows is then of its scores of numbers."""
+    averages: ClassVar[bool] = False
+    """Whether the likelihood of rows that are complete in a family is taken for as many as there are rows at all."""
+
+    def price_in(self, source: Source) -> float:  # noqa: ARG002
+        """Return what a parameter costs, in nats."""
+        return 0.0
 
     def source(self, data: Any) -> Source:
         """Return data as a source of what the score is for; raise SchemaError when they are of another kind."""
@@ -136,12 +144,23 @@ class PenalizedLikelihood(Score):
     """The maximized log-likelihood, less a price for every free parameter.
 
     A family's score is ``sum_jk N_ijk log(N_ijk / N_ij) - price q (r - 1)``: the sum of n log n over the cells of
-    the whole family, less the same over the cells of the parents, less the penalty.
+    the whole family, less the same over the cells of the parents, less the penalty. Of numbers it is that of
+    regressions (`fishernet.scores.mixed`).
     """
+
+    mixes: ClassVar[bool] = True
+
+    def source(self, data: Any) -> Source:
+        """Return data as a source of labels, of numbers or of both."""
+        return as_source(data)
 
     @abstractmethod
     def price(self, total: float) -> float:
-        """Return what a free parameter costs, in nats."""
+        """Return what a free parameter costs, in nats, for rows of so much weight."""
+
+    def price_in(self, source: Source) -> float:
+        """Return what a parameter costs, in nats."""
+        return self.price(source.total)
 
     def joint(self, statistic: Statistic) -> float:
         """Return the sum of n log n over the cells."""

@@ -25,9 +25,11 @@ from fishernet import _core
 from fishernet.base.errors import warn
 from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
+from fishernet.data.source import part_of
 from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.base import CoreTerm, Families, Score
+from fishernet.scores.mixed import MixedTerms
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
@@ -61,12 +63,13 @@ class LocalScores:
         self.source = source = score.source(source)
         _warn_of_resolution(source, score)
         self.score = score
-        self.in_core = _in_core(source, score)
+        mixed = score.mixes and any(variable.is_continuous for variable in source.variables)
+        self.in_core = None if mixed else _in_core(source, score)
         self._known = _core.FamilyCache()
         self._n_once = 0
         self._sets = self._new_sets()
-        self._terms = score.terms(source)
-        self._sums = None if self.in_core else _cell_sums(source, score)
+        self._terms = _mixed_terms(source, score) if mixed else score.terms(source)
+        self._sums = None if self.in_core or mixed else _cell_sums(source, score)
 
     @property
     def n_distinct(self) -> int:
@@ -107,6 +110,12 @@ class LocalScores:
             return self._terms.families(families)
         found = self.source.family_scores(families, self.score)
         return _by_statistics(self.source, families, self.score, self._sums) if found is None else found
+
+
+def _mixed_terms(source: Source, score: Score) -> MixedTerms:
+    """Return what scores families with numbers; those of labels are scored as in a table of labels."""
+    labels = part_of(source, [v for v, variable in enumerate(source.variables) if not variable.is_continuous])
+    return MixedTerms(source, score.price_in(source), LocalScores(labels, score), averaged=score.averages)
 
 
 def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | None:
@@ -238,7 +247,7 @@ def subset_terms(source: Source, score: Score, *, most: int, after_part: Callabl
     MissingValueError
         When rows have missing cells.
     """
-    n, terms = len(source.variables), score.terms(source)
+    n, terms = len(source.variables), LocalScores(source, score)._terms
     if terms is not None:
         joint = terms.subsets(most)
         whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32), np.zeros(n))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
-from fishernet.data.variable import require_categorical
 from fishernet.scores.base import Families, Score, cell_counts
 
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
@@ -48,6 +47,8 @@ class NodeAverage(Score):
     """
 
     caution: float = 1.0
+    mixes: ClassVar[bool] = True
+    averages: ClassVar[bool] = True
 
     def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
@@ -59,9 +60,11 @@ class NodeAverage(Score):
 
     def source(self, data: Any) -> Source:
         """Return the rows or statistics, where cells may be missing."""
-        source = as_source(data)
-        require_categorical(source.variables, "the node-average likelihood")
-        return source
+        return as_source(data)
+
+    def price_in(self, source: Source) -> float:
+        """Return what a parameter costs, in nats."""
+        return price_of(source, self.caution)
 
     def terms(self, source: Any) -> NodeAverageTerms:
         """Return what scores families of a source."""
@@ -73,11 +76,9 @@ class NodeAverageTerms:
 
     def __init__(self, source: Source, caution: float = 1.0) -> None:
         self._source = source
-        total, n_variables = float(source.total), len(source.variables)
-        alone = source.statistics([(v,) for v in range(n_variables)])
-        missing = sum(float(one.left_out) for one in alone)
-        self._alone = np.array([_mean_log_likelihood(one) * total for one in alone])
-        self.price = price(total, caution * missing / max(1.0, total * n_variables))
+        alone = source.statistics([(v,) for v in range(len(source.variables))])
+        self._alone = np.array([_mean_log_likelihood(one) * float(source.total) for one in alone])
+        self.price = price_of(source, caution)
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
@@ -123,6 +124,13 @@ def _mean_log_likelihood(statistic: Statistic) -> float:
     counts = cell_counts(statistic)
     n = float(counts.sum())
     return float(counts @ np.log(counts / n)) / n if n else 0.0
+
+
+def price_of(source: Source, caution: float) -> float:
+    """Return what a free parameter costs, in nats, in rows of a source."""
+    total, n_variables = float(source.total), len(source.variables)
+    missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in range(n_variables)]))
+    return price(total, caution * missing / max(1.0, total * n_variables))
 
 
 def price(total: float, missing: float) -> float:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet import _core
 from fishernet.data.arrays import row_blocks
 
 SUMMED_ROWS = 2**16  # in a block: part of what the last bits of sums are
@@ -78,24 +78,27 @@ class NumberRows:
         counts : (n_cells,) array
             The weight of the rows in each cell.
         """
-        n, held = np.where(counts > 0, counts, 1), counts > 0
+        n, held = np.where(counts > 0, counts, 1)[:, None], (counts > 0)[:, None]
         origin = self._plain_mean()  # sums of numbers far from 0 would cancel
-        centre = np.zeros((self.d, len(counts)))
-        for at, kept, x, w in self.blocks():
-            cell = cells_of(at, kept)
-            for sums, values in zip(centre, x - origin, strict=True):
-                np.add.at(sums, cell, values if w is None else w * values)
+        centre = np.zeros((len(counts), self.d))
+        for of_block in self._apart(cells_of, origin):
+            _core.add_sums_by_cell(*of_block, centre)
         centre /= n
-        scatter = np.zeros((self.d, self.d, len(counts)))
+        products = np.zeros((len(counts) * self.d, self.d))
+        for of_block in self._apart(cells_of, origin):
+            _core.add_products_by_cell(*of_block, centre, products)
+        scatter = products.reshape(-1, self.d, self.d)
+        above = np.triu_indices(self.d, 1)
+        scatter[:, above[0], above[1]] = scatter[:, above[1], above[0]]
+        return np.where(held, origin[:, 0] + centre, 0.0), scatter
+
+    def _apart(
+        self, cells_of: Callable[[slice, npt.NDArray[np.bool_] | slice], Cells], origin: Floats
+    ) -> Iterator[tuple[Floats, Cells, Floats | None]]:
+        """Yield the numbers of each block, taken from the origin, (rows, d), with their cells and weights."""
         for at, kept, x, w in self.blocks():
-            cell = cells_of(at, kept)
-            apart = x - origin - centre[:, cell]
-            for i, j in combinations_with_replacement(range(self.d), 2):
-                values = apart[i] * apart[j]
-                np.add.at(scatter[i, j], cell, values if w is None else w * values)
-        for i, j in combinations(range(self.d), 2):
-            scatter[j, i] = scatter[i, j]
-        return np.where(held, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)
+            weights = None if w is None else np.ascontiguousarray(w, dtype=np.float64)
+            yield np.ascontiguousarray((x - origin).T), np.ascontiguousarray(cells_of(at, kept)), weights
 
     def _plain_mean(self) -> Floats:
         """Return the mean of the rows that count, whatever their weights, (d, 1)."""

@@ -188,6 +188,12 @@ class Statistic(Brief):
         cells: Any = (states[:, axes], counts, _of_cells(self, mean), _of_cells(self, scatter))
         return _pooled(*kept, *cells, left_out=self.left_out, continuous=numbers)
 
+    def moved(self, to: Mapping[int, int]) -> Statistic:
+        """Return the same statistic of variables at other positions, in the same order."""
+        variables, numbers = (tuple(to[v] for v in of) for of in (self.variables, self.continuous))
+        cells = (self.counts, self.states, self.left_out, numbers, self.mean, self.scatter)
+        return Statistic.adopt(variables, self.cardinalities, *cells)
+
     def __add__(self, other: Statistic) -> Statistic:
         sets = (self.variables, self.cardinalities, self.continuous)
         if sets != (other.variables, other.cardinalities, other.continuous):

@@ -36,6 +36,7 @@ from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.fisher.invariant import Invariant
 from fishernet.kernels.fisher.metrics import Asked, Empirical, Metric, Practical, score_metric
+from fishernet.kernels.fisher.mixed import MixedInvariant
 from fishernet.kernels.fisher.observed import observed_metric
 from fishernet.kernels.fisher.scored_model import ScoredModel
 from fishernet.kernels.kernel import ModelKernel, OfFeatures
@@ -148,6 +149,8 @@ class FisherKernel(OfFeatures):
         self._model, self._seed, self._has_hidden = known, seed, hidden is not None
         self._groups = _Groups(known, group_probabilities, seed)
         mode = "scores" if known.tables is None else "tables" if hidden is None else "observed"
+        if known.mixed is not None and name == "invariant" and hidden is None:
+            mode = "mixed"
         self._metric, self._rows, self._hidden = BUILDERS[mode](known, asked, self._groups, hidden)
 
     @property
@@ -327,6 +330,16 @@ def _of_tables(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden
     return metric, model.rows, ()
 
 
+def _of_labels_and_numbers(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden) -> Built:  # noqa: ARG001
+    """Return the kernel of a network of labels and numbers."""
+    _refuse(asked, "parameters", "length", "n_samples", "cutoff")
+    _reference(asked)
+    assert model.mixed is not None
+    if groups.are_chosen:
+        groups()  # says that it has none
+    return MixedInvariant(model.mixed), model.rows, ()
+
+
 def _of_observed(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden) -> Built:
     """Return the kernel of the likelihood of what is observed."""
     _refuse(asked, "parameters", "length")
@@ -341,6 +354,7 @@ BUILDERS: dict[str, Callable[[ScoredModel, Asked, _Groups, Hidden], Built]] = {
     "scores": _of_scores,
     "tables": _of_tables,
     "observed": _of_observed,
+    "mixed": _of_labels_and_numbers,
 }
 
 

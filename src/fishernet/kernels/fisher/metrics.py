@@ -138,7 +138,7 @@ def score_metric(model: ScoredModel, asked: Asked) -> Scores:
     information = _information(model, asked, options)
     if isinstance(information, np.ndarray):
         return Scores(model, asked.metric, options, whitening(information, least))
-    blocks = [whitening(block, least) for block in information]
+    blocks = [_block_diagonal([whitening(block, least) for block in of_variable]) for of_variable in information]
     return Scores(model, asked.metric, options, _block_diagonal(blocks), [block.shape[1] for block in blocks])
 
 
@@ -202,8 +202,12 @@ def _information(model: ScoredModel, asked: Asked, options: dict[str, Sequence[s
     except StateSpaceError:
         pass  # too large, or without end: what it draws tells as much as it can
     else:
-        check_information_size(sum(map(len, known)) if isinstance(known, list) else len(known))
-        return known
+        if not isinstance(known, list):
+            check_information_size(len(known))
+            return known
+        blocks = [block if block.ndim == 3 else block[None] for block in known]  # a block, or one per group
+        check_information_size(sum(block.shape[0] * block.shape[1] for block in blocks))
+        return blocks
     n_samples = N_SAMPLES if asked.n_samples is None else asked.n_samples
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **of_length), **options))
 

@@ -23,6 +23,8 @@ class ScoredModel:
         What it is called.
     tables : BayesianNetwork or None
         The network, where the core looks its tables up.
+    mixed : BayesianNetwork or None
+        The network, where it has labels and numbers.
     names : tuple of str
         The variables of a network; of others there are none.
     conditionals : sequence of conditionals
@@ -51,6 +53,7 @@ class ScoredModel:
         if model.inference == "factors":
             network = cast(BayesianNetwork, model)
             self.tables = network if network.runs_in_core else None
+        self.mixed = cast(BayesianNetwork, model) if model.inference == "mixed" else None
         self.names = tuple(variable.name for variable in model.variables)
         self.conditionals: Sequence[Conditional] = model.conditionals
         self.fisher_scores: Callable[..., Features] = exact.fisher_scores

@@ -20,14 +20,26 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     """Return how a source's missing cells are dealt with; None where there are none.
 
     Without a wish it is "em" for up to 200,000 cells, and for scores other than BIC, and "node-average" otherwise. That
-    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone.
+    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone. With
+    numbers it is "node-average" for BIC, and none for other scores, which take the rows that are complete in a family.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in (None, Bic()):
         raise FishernetError(
             "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
         )
-    if not source.has_missing or any(variable.is_continuous for variable in source.variables):
+    if not source.has_missing:
+        return None
+    numbers = sum(variable.is_continuous for variable in source.variables)
+    if numbers and (numbers < len(source.variables) or score == Bic()):
+        if way == "em":
+            raise FishernetError(
+                "structural EM is of labels alone; with numbers missing='node-average' learns the graph, and EM the "
+                "parameters",
+                parameter="missing",
+            )
+        return "node-average" if score in (None, Bic()) else None
+    if numbers:
         return None
     if source.rows is None:
         if way == "em" or score not in (None, Bic()):

@@ -1,14 +1,14 @@
 """Conditionals: P(child given its parents), in every kind. `Conditional` is what they have in common."""
 
 from fishernet.models.conditionals.base import Conditional, Grouped
+from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable, MergedTable
-from fishernet.models.conditionals.linear_gaussian import LinearGaussian
 from fishernet.models.conditionals.product import ProductConditional
 from fishernet.models.conditionals.tree import Split, TreeConditional
 
 CONDITIONALS: dict[str, type[Conditional]] = {
+    "ConditionalGaussian": ConditionalGaussian,
     "FullTable": FullTable,
-    "LinearGaussian": LinearGaussian,
     "MergedTable": MergedTable,
     "ProductConditional": ProductConditional,
     "TreeConditional": TreeConditional,
@@ -18,9 +18,9 @@ CONDITIONALS: dict[str, type[Conditional]] = {
 __all__ = [
     "CONDITIONALS",
     "Conditional",
+    "ConditionalGaussian",
     "FullTable",
     "Grouped",
-    "LinearGaussian",
     "MergedTable",
     "ProductConditional",
     "Split",

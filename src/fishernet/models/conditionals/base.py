@@ -106,13 +106,13 @@ class Conditional(Value, ABC):
 
     @abstractmethod
     def information(self, of_parents: Any) -> npt.NDArray[np.float64]:
-        """Return the expected product of a row's scores: a block per group, (groups, r - 1, r - 1), or all of it.
+        """Return the expected product of a row's scores: a block per group, (groups, r - 1, r - 1).
 
         Parameters
         ----------
         of_parents
-            What the kind has to know of its parents' distribution: the probability of each group, or the mean and the
-            covariance of numbers.
+            What the kind has to know of its parents' distribution: the probability of each group, or the moments of
+            numbers (`fishernet.infer.parent_moments`).
         """
 
     @abstractmethod
@@ -213,6 +213,10 @@ class Conditional(Value, ABC):
     def name(self) -> str:
         """The child's name."""
         return self.variables[-1].name
+
+    def moved(self, child: int, parents: Sequence[int]) -> Self:
+        """Return the same conditional of variables at other positions."""
+        return type(self)(child, parents, self.variables, *self._arguments())
 
     def _parts(self) -> tuple[Any, ...]:
         return self.child, self.parents, self.variables, *self._arguments()

@@ -1,0 +1,30 @@
+// The likelihood of a number that has a regression on other numbers in every configuration of its parents' labels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/interrupt.hpp"
+#include "counts/families.hpp"
+
+namespace fishernet {
+
+// The rows in each configuration of some labels: their weight (q), the means of d numbers (q, d), and the centred sums of
+// their products (q, d, d).
+struct CellMoments {
+    std::span<const double> weights;
+    std::span<const double> means;
+    std::span<const double> products;
+    std::int32_t d;
+
+    std::size_t size() const { return weights.size(); }
+};
+
+// The largest log-likelihood of each family's child given its parents, all of them numbers, by a regression in each
+// configuration. A configuration with fewer rows than a regression has parameters (one intercept, the coefficients and a
+// standard deviation), or whose own rows leave no variance, has the regression of all rows: so the likelihood is finite.
+// Of a child's variance at least `no_rest` is left, and a parent of which others leave no more adds nothing.
+std::vector<double> mixed_likelihoods(const CellMoments& cells, const Families& families, StopCheck check);
+
+}  // namespace fishernet

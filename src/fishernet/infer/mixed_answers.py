@@ -1,0 +1,182 @@
+"""Questions to networks of labels and numbers: distributions, predictions, filled cells and draws, all exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import position
+from fishernet.base.random import Seed, draw_count, generator
+from fishernet.data import Table
+from fishernet.data.given import code_of, number_given
+from fishernet.data.variable import State
+from fishernet.infer.distribution import Distribution
+from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible, impossible_row
+from fishernet.infer.factors import MAX_TABLE, Array, checked_limit
+from fishernet.infer.log_tables import LogTable, shares
+from fishernet.infer.mixed import Gap, GappedRows, Known, MixedNetwork, gap_around, row_mixture
+from fishernet.infer.mixtures import MixedDistribution, NumberDistribution
+from fishernet.infer.normal import asked_for
+
+DRAWN_ROWS = 2**14  # at once
+
+
+class Case:
+    """What is known of one case: states, numbers and likelihoods of states."""
+
+    def __init__(self, net: MixedNetwork, given: Given, likelihood: Likelihood) -> None:
+        where = {name: at for at, name in enumerate(net.names)}
+        self.said = dict(as_mapping(given, "given"))
+        self.columns: list[npt.NDArray[Any]] = [np.zeros(1, dtype=v.dtype) for v in net.variables]
+        self.known = [position(where, name) for name in self.said]
+        for at, value in zip(self.known, self.said.values(), strict=True):
+            variable = net.variables[at]
+            if variable.is_continuous:
+                self.columns[at][0] = number_given(variable, value, parameter="given")
+            else:
+                self.columns[at][0] = code_of(variable, value, parameter="given")
+        self.said = {net.names[at]: _value(net, at, self.columns[at][0]) for at in self.known}
+        self.soft = []
+        for name, values in as_mapping(likelihood, "likelihood").items():
+            at = position(where, name)
+            variable = net.variables[at]
+            if variable.is_continuous:
+                raise SchemaError(f"{name!r} is continuous; likelihoods are of states", parameter="likelihood")
+            numbers = checked_likelihood(variable, values)
+            with np.errstate(divide="ignore"):
+                log = np.log(numbers)
+            observed = at in self.known
+            self.soft.append(LogTable((), log[self.columns[at]]) if observed else LogTable((at,), log[None]))
+
+    def around(self, net: MixedNetwork, asked: Iterable[int], limit: int) -> tuple[Gap, Known]:
+        """Return the gap of what is not known, with what the case says of it."""
+        soft = [v for table in self.soft for v in table.scope]
+        gap = gap_around(net, self.known, {*asked, *soft} - set(self.known), limit)
+        return gap, gap.known(self.columns, 1, self.soft)
+
+
+def _value(net: MixedNetwork, at: int, cell: Any) -> State:
+    variable = net.variables[at]
+    return float(cell) if variable.is_continuous else variable.states[int(cell)]
+
+
+def query_mixed(
+    net: MixedNetwork, names: str | Iterable[str] | None, given: Given, likelihood: Likelihood, max_table: int
+) -> Distribution | NumberDistribution | MixedDistribution:
+    """Return the distribution of some variables given what is known, by default of all that are not given."""
+    case = Case(net, given, likelihood)
+    wanted = list(asked_for(net.names, names, case.said))
+    known = [v for v in wanted if v in case.known]
+    if known:
+        raise SchemaError(f"{net.names[known[0]]!r} is given; ask for what is not known", parameter="given")
+    gap, what = case.around(net, wanted, checked_limit(max_table))
+    labels = [v for v in wanted if not net.variables[v].is_continuous]
+    numbers = [v for v in wanted if net.variables[v].is_continuous]
+    if not numbers:
+        found = shares(_possible(gap.joint(what, labels), given))[0]
+        order = np.argsort(np.argsort(labels))
+        variables: Any = tuple(net.variables[v] for v in labels)
+        return Distribution(variables, np.ascontiguousarray(found.transpose(order)), case.said)
+    _possible(gap.joint(what), given)
+    scope = gap.mixture_scope(numbers, labels)
+    log_weights, mean, covariance = gap.mixture(what, numbers, labels)
+    weights = shares(log_weights).reshape(-1)
+    held = np.flatnonzero(weights > 0)
+    weights, d = weights[held], len(numbers)
+    means, covariances = mean.reshape(-1, d)[held], covariance.reshape(-1, d, d)[held]
+    if len(wanted) == 1:
+        sds = np.sqrt(covariances[:, 0, 0])
+        variable: Any = net.variables[numbers[0]]
+        return NumberDistribution(variable, weights, means[:, 0], sds, case.said)
+    codes = np.stack(np.unravel_index(held, log_weights.shape[1:]), axis=1) if scope else np.zeros((len(held), 0), int)
+    of_labels = codes[:, [scope.index(v) for v in labels]]
+    variables = tuple(net.variables[v] for v in wanted)
+    return MixedDistribution(variables, weights, of_labels, means, covariances, case.said)
+
+
+def _possible(log_prob: Array, given: Given) -> Array:
+    """Return the log-probability of one case; ZeroProbabilityError where it is impossible."""
+    if np.isneginf(log_prob).all():
+        raise impossible(given)
+    return log_prob
+
+
+def most_probable_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood, max_table: int) -> dict[str, State]:
+    """Return the labels that are most probable together, numbers integrated out, and the means of those given them."""
+    case = Case(net, given, likelihood)
+    gap, what = case.around(net, range(len(net.names)), checked_limit(max_table))
+    _possible(gap.joint(what), given)
+    found = {v: column[0] for v, column in gap.completed(what).items()}
+    values = {net.names[at]: _value(net, at, cell) for at, cell in found.items()} | case.said
+    return {name: values[name] for name in net.names}
+
+
+def log_evidence_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood, max_table: int) -> float:
+    """Return the log-probability of the labels given, and the log-density of the numbers."""
+    case = Case(net, given, likelihood)
+    gap, what = case.around(net, (), checked_limit(max_table))
+    return float(gap.joint(what)[0]) + 0.0  # no -0.0
+
+
+def sample_mixed(net: MixedNetwork, n: int, given: Given, likelihood: Likelihood, max_table: int, seed: Seed) -> Table:
+    """Draw independent rows given what is known."""
+    case, count, random = Case(net, given, likelihood), draw_count(n), generator(seed)
+    gap, what = case.around(net, range(len(net.names)), checked_limit(max_table))
+    _possible(gap.joint(what), given)
+    columns = [np.repeat(column, count) for column in case.columns]
+    for begin in range(0, count, DRAWN_ROWS):
+        size = min(DRAWN_ROWS, count - begin)
+        drawn = gap.completed(what, random.standard_normal((len(gap.missing) + 1, size)))
+        for v, values in drawn.items():
+            columns[v][begin : begin + size] = values
+    return Table.adopt(net.variables, columns, n_rows=count)
+
+
+# ----------------------------------------------------------------------------------------------------- of every row
+
+
+def mixed_log_prob(net: MixedNetwork, rows: Table, limit: int = MAX_TABLE) -> Array:
+    """Return the log-probability of what is known of each row, (n_rows,)."""
+    return GappedRows(net, rows, limit=limit).log_prob()
+
+
+def mixed_prediction(net: MixedNetwork, rows: Table, target: int, limit: int) -> Array:
+    """Return the probabilities of a label's states, (n_rows, r), or the mean of a number, (n_rows,), in each row.
+
+    The target's own column is not looked at. ZeroProbabilityError when a row is impossible whatever the target.
+    """
+    lacking = GappedRows(net, rows, [target], limit=limit)
+    variable = net.variables[target]
+    found = np.zeros(rows.n_rows if variable.is_continuous else (rows.n_rows, variable.cardinality))
+    for gap, at in lacking.gaps:
+        if target not in gap.missing:
+            continue
+        for some, known in lacking.parts(gap, at, () if variable.is_continuous else (target,)):
+            if variable.is_continuous:
+                weights, mean, _ = row_mixture(gap, known, [target])
+                found[some] = (weights * mean[:, :, 0]).sum(axis=1)
+            else:
+                found[some] = shares(gap.joint(known, [target]))
+    wrong = np.isnan(found).reshape(rows.n_rows, -1).any(axis=1)
+    if wrong.any():
+        raise impossible_row(int(np.argmax(wrong)), variable.name)
+    return found
+
+
+def mixed_imputation(net: MixedNetwork, rows: Table, seed: Seed | None, *, draw: bool, limit: int) -> Table:
+    """Return rows whose missing cells are filled in, by what is most probable or by draws."""
+    lacking, random = GappedRows(net, rows, keep=True, limit=limit), generator(seed)
+    columns = [np.array(column) for column in rows.codes]
+    for gap, at in lacking.gaps:
+        for some, known in lacking.parts(gap, at):
+            wrong = np.isneginf(gap.joint(known))
+            if wrong.any():
+                raise impossible_row(int(some[np.argmax(wrong)]), net.names[min(gap.missing)])
+            noise = random.standard_normal((len(gap.missing) + 1, len(some))) if draw else None
+            for v, values in gap.completed(known, noise).items():
+                columns[v][some] = values
+    return Table.adopt(net.variables, columns, n_rows=rows.n_rows, weights=rows.weights)

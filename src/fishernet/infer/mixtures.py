@@ -1,0 +1,262 @@
+"""Answers about numbers in networks of labels and numbers: mixtures of normal distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base import check
+from fishernet.base.display import Framed, brief
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import positions
+from fishernet.data import Continuous, Variable
+from fishernet.data.variable import Column, State
+from fishernet.infer.distribution import Distribution, shown_table, title_of
+from fishernet.infer.factors import Array
+from fishernet.infer.number_blocks import LOG_TAU
+
+HALVINGS = 200  # of the interval in which a quantile lies: to the last digit
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class NumberDistribution(Framed):
+    """The distribution of a number, given what is known; made by ``net.query``.
+
+    It is a mixture of normal distributions, one for each configuration of the labels on which the number depends and
+    which are not known.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> sex, height = fn.Variable("sex", ["f", "m"]), fn.Continuous("height")
+    >>> net = fn.BayesianNetwork.from_tables(
+    ...     [sex, height],
+    ...     {"height": ["sex"]},
+    ...     {"sex": [0.5, 0.5], "height": {"intercept": [166, 180], "coefficients": [[], []], "sd": [6, 7]}},
+    ... )
+    >>> d = net.query("height")
+    >>> d.mean, round(d.sd, 3), round(d.median, 3)
+    (173.0, 9.566, 172.449)
+    >>> d.interval(0.95)
+    (157.2125..., 191.6245...)
+    >>> net.query("sex", given={"height": 185})
+    Distribution(sex | height = 185: 'f' 0.00884..., 'm' 0.99115...)
+    """
+
+    variable: Continuous
+    """The number."""
+    weights: Array
+    """(K,) the probabilities of the components; they sum to 1."""
+    means: Array
+    """(K,) their means."""
+    sds: Array
+    """(K,) their standard deviations."""
+    given: Mapping[str, State] = field(default_factory=dict)
+    """What was given, by name."""
+
+    def __post_init__(self) -> None:
+        for array in (self.weights, self.means, self.sds):
+            array.flags.writeable = False
+
+    @property
+    def mean(self) -> float:
+        """Its mean."""
+        return float(self.weights @ self.means)
+
+    @property
+    def sd(self) -> float:
+        """Its standard deviation."""
+        return float(np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2)))
+
+    @property
+    def median(self) -> float:
+        """The number that it is above as often as below."""
+        return self.quantile(0.5)
+
+    def density(self, x: float) -> float:
+        """Return the density at a number, per unit of the column."""
+        z = (check.number(x, "x") - self.means) / self.sds
+        with np.errstate(over="ignore"):  # so far away that the density is 0
+            return float(self.weights @ np.exp(-0.5 * z**2 - np.log(self.sds) - 0.5 * LOG_TAU))
+
+    def probability(self, low: float, high: float) -> float:
+        """Return the probability that it is above one number and at most another; either may be infinite."""
+        from scipy.special import ndtr  # slow to import, and needed by few calls
+
+        below, above = ((float(x) - self.means) / self.sds for x in (low, high))
+        far = below > 0  # the smaller tails, which keep their digits
+        parts = np.where(far, ndtr(-below) - ndtr(-above), ndtr(above) - ndtr(below))
+        return float(max(0.0, self.weights @ parts))
+
+    def quantile(self, q: float) -> float:
+        """Return the number that it is at most with probability q, above 0 and below 1."""
+        from scipy.special import ndtr, ndtri  # slow to import, and needed by few calls
+
+        share = check.number(q, "q")
+        if not 0 < share < 1:
+            raise SchemaError(f"a quantile is of a probability above 0 and below 1, got {share:g}", parameter="q")
+        side = 1.0 if share <= 0.5 else -1.0  # the smaller tail, which keeps its digits
+        tail = min(share, 1 - share)
+        held = self.weights > 0
+        weights, means, sds = self.weights[held], self.means[held], self.sds[held]
+        ends = means + sds * ndtri(share)  # between those of the components
+        low, high = float(ends.min()), float(ends.max())
+        for _ in range(HALVINGS):
+            middle = low + (high - low) / 2
+            if not low < middle < high:
+                break
+            if (weights @ ndtr(side * (middle - means) / sds) < tail) == (side > 0):
+                low = middle
+            else:
+                high = middle
+        return low + (high - low) / 2
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return two numbers between which it is with probability `level`, as often below as above."""
+        inside = check.number(level, "level")
+        if not 0 < inside < 1:
+            raise SchemaError(f"a level is a probability above 0 and below 1, got {inside:g}", parameter="level")
+        return self.quantile((1 - inside) / 2), self.quantile((1 + inside) / 2)
+
+    @property
+    def most_probable(self) -> float:
+        """The mean, which is nearest on average (in squares)."""
+        return self.mean
+
+    def to_dict(self) -> dict[str, float]:
+        """Return mean, sd, median and the ends of the 95 % interval, by name."""
+        low, high = self.interval()
+        return {"mean": self.mean, "sd": self.sd, "median": self.median, "low": low, "high": high}
+
+    def to_frame(self) -> pa.Table:
+        """Return one row: ``name``, ``mean``, ``sd``, ``median`` and the ends of the 95 % interval."""
+        return pa.table({"name": [self.variable.name], **{name: [x] for name, x in self.to_dict().items()}})
+
+    def __repr__(self) -> str:
+        of = title_of([self.variable.name], self.given)
+        return f"NumberDistribution({of}: {brief(self.mean)} +- {brief(self.sd)})"
+
+    def __str__(self) -> str:
+        found = self.to_dict()
+        header = ["mean", "sd", "median", "95 % from", "to"]
+        rows = iter([[f"{x:.6g}" for x in found.values()]])
+        return shown_table(f"P({title_of([self.variable.name], self.given)})", header, rows, 1)
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class MixedDistribution(Framed):
+    """The joint distribution of several numbers, or of labels and numbers, given what is known; made by ``net.query``.
+
+    It is a mixture of normal distributions, whose components have labels.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> sex, height = fn.Variable("sex", ["f", "m"]), fn.Continuous("height")
+    >>> net = fn.BayesianNetwork.from_tables(
+    ...     [sex, height],
+    ...     {"height": ["sex"]},
+    ...     {"sex": [0.5, 0.5], "height": {"intercept": [166, 180], "coefficients": [[], []], "sd": [6, 7]}},
+    ... )
+    >>> d = net.query(["sex", "height"])
+    >>> d["height"].mean, d["sex"]["f"], d.means.tolist()
+    (173.0, 0.5, [[166.0], [180.0]])
+    """
+
+    variables: tuple[Column, ...]
+    """What was asked for, in that order."""
+    weights: Array
+    """(K,) the probabilities of the components; they sum to 1."""
+    codes: npt.NDArray[np.int64]
+    """(K, l) the codes of the labels of each component, of those variables that have labels."""
+    means: Array
+    """(K, d) the means of the numbers."""
+    covariances: Array
+    """(K, d, d) their covariances."""
+    given: Mapping[str, State] = field(default_factory=dict)
+    """What was given, by name."""
+
+    def __post_init__(self) -> None:
+        for array in (self.weights, self.codes, self.means, self.covariances):
+            array.flags.writeable = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def labels(self) -> tuple[Variable, ...]:
+        """Those that have labels."""
+        return tuple(variable for variable in self.variables if not variable.is_continuous)
+
+    @property
+    def numbers(self) -> tuple[Continuous, ...]:
+        """Those that are numbers."""
+        return tuple(variable for variable in self.variables if variable.is_continuous)
+
+    @property
+    def mean(self) -> Array:
+        """(d,) the means of the numbers."""
+        return np.asarray(self.weights @ self.means)
+
+    @property
+    def covariance(self) -> Array:
+        """(d, d) their covariance."""
+        apart = self.means - self.mean
+        within = np.tensordot(self.weights, self.covariances, axes=1)
+        return np.asarray(within + (self.weights * apart.T) @ apart)
+
+    @property
+    def sd(self) -> Array:
+        """(d,) their standard deviations."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    def __getitem__(self, name: str) -> Distribution | NumberDistribution:
+        """Return the distribution of one of the variables."""
+        variable: Any = self.variables[positions(self.names, [name])[0]]
+        if variable.is_continuous:
+            at = [one.name for one in self.numbers].index(name)
+            sds = np.sqrt(self.covariances[:, at, at])
+            return NumberDistribution(variable, np.array(self.weights), np.array(self.means[:, at]), sds, self.given)
+        at = [one.name for one in self.labels].index(name)
+        shares: Any = np.bincount(self.codes[:, at], weights=self.weights, minlength=variable.cardinality)
+        return Distribution((variable,), shares, self.given)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        """Return the number of variables."""
+        return len(self.variables)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the probabilities of labels and the mean of numbers, by name."""
+        found = {name: self[name] for name in self.names}
+        return {name: of.to_dict() if isinstance(of, Distribution) else of.mean for name, of in found.items()}
+
+    def to_frame(self) -> pa.Table:
+        """Return one row per component: its labels, ``probability``, and mean and sd of every number."""
+        found: dict[str, Any] = {}
+        for variable, codes in zip(self.labels, self.codes.T, strict=True):
+            found[variable.name] = [variable.states[code] for code in codes.tolist()]
+        found["probability"] = self.weights
+        for at, number in enumerate(self.numbers):
+            found[f"{number.name} mean"] = self.means[:, at]
+            found[f"{number.name} sd"] = np.sqrt(self.covariances[:, at, at])
+        return pa.table(found)
+
+    def __repr__(self) -> str:
+        return f"MixedDistribution({title_of(self.names, self.given)}: {len(self.weights)} components)"
+
+    def __str__(self) -> str:
+        frame = self.to_frame()
+        columns: Sequence[Sequence[Any]] = [column.to_pylist() for column in frame.columns]
+        rows = ([x if isinstance(x, str) else f"{x:.6g}" for x in row] for row in zip(*columns, strict=True))
+        return shown_table(f"P({title_of(self.names, self.given)})", frame.column_names, rows, frame.num_rows)

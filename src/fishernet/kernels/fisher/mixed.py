@@ -1,0 +1,201 @@
+"""The Fisher kernel of a network of labels and numbers with the inverse of its Fisher information, in closed form.
+
+The information has a block for each conditional and, within it, for each configuration j of the parents' labels. Of a
+number with the regression ``mu_j(z) + sd_j e`` on the numbers z the scores by intercept, coefficients and sd are
+``e / sd``, ``z e / sd`` and ``(e^2 - 1) / sd``, with the information ``P(j) E[(1, z)(1, z)' | j] / sd^2`` and
+``2 P(j) / sd^2``. Taken from the mean of z in j, intercept and coefficients have nothing in common, so the number adds
+
+    ([j = j'] / P(j)) (e e' (1 + (z - m_j)' S_j^-1 (z' - m_j)) + (e^2 - 1)(e'^2 - 1) / 2)
+
+with m_j and S_j the mean and the covariance of z in j. Nothing depends on the units of a column. A variable with labels
+adds what it adds in a network of labels alone (`invariant`): none has numbers as parents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import ZeroProbabilityError
+from fishernet.data import State, Table
+from fishernet.infer import group_probabilities
+from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
+from fishernet.kernels.features import Features, Matrix, check_cells, sparse
+from fishernet.kernels.fisher.invariant import Invariant
+from fishernet.kernels.fisher.metrics import Metric, whitening
+from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.parts import FeatureParts
+from fishernet.models import BayesianNetwork, ConditionalGaussian
+from fishernet.models.conditionals.base import shown_states
+
+LEAST_SPREAD = 1e-14  # the share of their spread that parents may have in a direction and still tell nothing by it
+
+
+class NumberFeatures:
+    """The features of one number: ``e``, ``S_j^-1/2 (z - m_j) e`` and ``(e^2 - 1) / sqrt 2``, over ``sqrt P(j)``."""
+
+    def __init__(self, conditional: ConditionalGaussian, of: ParentMoments) -> None:
+        self.conditional, self.mean, self.width = conditional, of.mean, 2 + of.mean.shape[1]
+        self.dimension = conditional.n_groups * self.width
+        self.inverse = np.divide(1.0, of.probabilities, out=np.zeros_like(of.probabilities), where=of.probabilities > 0)
+        self.whiten = np.zeros_like(of.covariance)
+        for at, block in zip(self.whiten, of.covariance, strict=True):
+            found = whitening(block, LEAST_SPREAD)
+            at[:, : found.shape[1]] = found
+
+    def __call__(self, rows: Table) -> tuple[Matrix, npt.NDArray[np.int64]]:
+        """Return the features of each row in its configuration, (n_rows, m + 2), and the configurations, (n_rows,)."""
+        at, e = self.conditional.noise(rows)
+        scale = np.sqrt(self.inverse[at])
+        if not scale.all():
+            raise self._impossible(int(np.argmin(scale)), int(at[np.argmin(scale)]))
+        found = np.empty((rows.n_rows, self.width))
+        found[:, 0] = e * scale
+        if self.width > 2:
+            z = np.stack([rows.codes[v] for v in self.conditional.number_parents], axis=1) - self.mean[at]
+            W = self.whiten[at] if len(self.whiten) > 1 else self.whiten[0]
+            found[:, 1:-1] = (np.einsum("ni,nik->nk", z, W) if len(self.whiten) > 1 else z @ W) * found[:, :1]
+        found[:, -1] = (e**2 - 1) * scale / np.sqrt(2)
+        return found, at
+
+    def _impossible(self, row: int, group: int) -> ZeroProbabilityError:
+        configuration, name = self.conditional.describe_group(group), self.conditional.name
+        return ZeroProbabilityError(
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
+            "probability 0; fit the network with smoothing above 0",
+            variable=name,
+            configuration=configuration,
+            parameter="smoothing",
+        )
+
+
+class MixedInvariant(FeatureMade, Metric):
+    """The inverse of the Fisher information of a network of labels and numbers."""
+
+    name = "invariant"
+    has_terms = True
+
+    def __init__(self, model: BayesianNetwork) -> None:
+        self._model = model
+        labels = model.of_labels()
+        self._labels = Invariant(labels, group_probabilities(labels))
+        self._label_at = [v for v, variable in enumerate(model.variables) if not variable.is_continuous]
+        pairs = enumerate(moments_of_parents(model))
+        self._numbers = {v: NumberFeatures(_regression(model, v), of) for v, of in pairs if of is not None}
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return self._labels.dimension + sum(int(of.dimension) for of in self._numbers.values())
+
+    @property
+    def feature_parts(self) -> FeatureParts:
+        """Whose each feature is: those of labels come first."""
+        inner = self._labels.feature_parts
+        at = np.array(self._label_at, dtype=np.int64)
+        assert inner.group_of is not None
+        owners, groups, of_groups = [at[inner.variable_of]], [inner.group_of], [at[inner.variable_of_group]]
+        describers: list[Any] = [inner.describe] * len(inner.variable_of_group)
+        first = [0] * len(describers)
+        for v, of in self._numbers.items():
+            n = of.conditional.n_groups
+            groups.append(len(describers) + np.repeat(np.arange(n), of.width))
+            owners.append(np.full(of.dimension, v))
+            of_groups.append(np.full(n, v))
+            first += [len(describers)] * n
+            describers += [of.conditional.describe_group] * n
+
+        def describe(group: int) -> Mapping[str, State]:
+            found: Mapping[str, State] = describers[group](group - first[group])
+            return found
+
+        counting = np.ones(self.dimension, dtype=bool)
+        if inner.counting is not None:
+            counting[: len(inner.counting)] = inner.counting
+        of_numbers = [np.full(of.conditional.n_groups, of.width) for of in self._numbers.values()]
+        free = np.concatenate([inner.degrees_of_freedom, *of_numbers])
+        return FeatureParts(
+            self._model.names,
+            np.concatenate(owners),
+            np.concatenate(groups),
+            np.concatenate(of_groups),
+            describe,
+            counting,
+            free,
+        )
+
+    def smallest_expected(self, n_rows: float) -> float | None:
+        """Return the least number of so many rows that the network expects in a cell of labels that counts."""
+        return self._labels.smallest_expected(n_rows)
+
+    def _of_labels(self, X: Table) -> Table:
+        columns = [X.codes[v] for v in self._label_at]
+        variables = [self._model.variables[v] for v in self._label_at]
+        return Table.adopt(variables, columns, n_rows=X.n_rows, weights=X.weights)
+
+    def __call__(self, X: Table, Y: Table | None = None) -> Matrix:
+        """Return the kernel of all pairs, (n, m); without Y exactly symmetric."""
+        found = self._labels(self._of_labels(X), None if Y is None else self._of_labels(Y))
+        for of in self._numbers.values():
+            _add_products(found, of(X), None if Y is None else of(Y))
+        return found
+
+    def terms(self, X: Table, Y: Table | None = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        shape = (len(self._model.names), X.n_rows, (X if Y is None else Y).n_rows)
+        check_cells(math.prod(shape), "the terms of the kernel matrix")
+        found = np.zeros(shape)
+        found[self._label_at] = self._labels.terms(self._of_labels(X), None if Y is None else self._of_labels(Y))
+        for v, of in self._numbers.items():
+            _add_products(found[v], of(X), None if Y is None else of(Y))
+        return found
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        found = np.array(self._labels.diag(self._of_labels(X)))
+        for of in self._numbers.values():
+            found += (of(X)[0] ** 2).sum(axis=1)
+        return found
+
+    def features(self, X: Table) -> Features:
+        """Return the features of each row, (n, dimension), sparse: those of labels, then those of numbers."""
+        import scipy.sparse as sp  # slow to import, and needed by few calls
+
+        values, columns, first = [], [], 0
+        for of in self._numbers.values():
+            entries, at = of(X)
+            values.append(entries)
+            columns.append(first + at[:, None] * of.width + np.arange(of.width))
+            first += of.dimension
+        numbers = sparse(values, columns, X.n_rows, first)
+        return sp.hstack([self._labels.features(self._of_labels(X)), numbers], format="csr")
+
+
+def _regression(model: BayesianNetwork, v: int) -> ConditionalGaussian:
+    conditional = model.conditionals[v]
+    assert isinstance(conditional, ConditionalGaussian)
+    return conditional
+
+
+def _add_products(out: Matrix, x: tuple[Matrix, Any], y: tuple[Matrix, Any] | None) -> None:
+    """Add the inner products of features in the same configuration to a matrix, (n, m)."""
+    for rows, others in _pairs(x[1], None if y is None else y[1]):
+        left = x[0][rows]
+        right = left if y is None else y[0][others]
+        if len(left) == len(out) and len(right) == out.shape[1]:
+            out += left @ right.T
+        else:
+            out[np.ix_(rows, others)] += left @ right.T
+
+
+def _pairs(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> Iterator[tuple[Any, Any]]:
+    """Yield the rows of two tables that are in each configuration."""
+    for group in np.unique(x).tolist():
+        rows = np.flatnonzero(x == group)
+        others = rows if y is None else np.flatnonzero(y == group)
+        if len(others):
+            yield rows, others

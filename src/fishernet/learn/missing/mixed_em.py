@@ -1,0 +1,162 @@
+"""Networks of labels and numbers from rows in which some of either are missing, by expectation and maximization.
+
+Given what is known of a row, what it lacks of a family is a mixture of normals, with a component for each state of the
+missing labels on which it depends. So a row counts as its components do, by their weights: each with the means of the
+missing numbers, and with their covariance added to the scatter. The rows that know a family are counted once for all
+steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.progress import Watch
+from fishernet.data import Source, Statistic, Table
+from fishernet.data.variable import Column
+from fishernet.infer.completion import require_possible
+from fishernet.infer.log_tables import shares
+from fishernet.infer.mixed import Gap, GappedRows, Known
+from fishernet.learn.em import Effort, EmResult, fit
+from fishernet.learn.missing.incomplete import AvailableCases
+from fishernet.models import BayesianNetwork
+
+Floats = npt.NDArray[np.float64]
+Family = tuple[int, ...]
+Sums = tuple[Floats, Floats, Floats]  # of a family's cells: weights (q,), numbers (q, d) and products (q, d, d)
+Refit = Callable[[Source], BayesianNetwork]
+
+
+class ExpectedFamilies(Source):
+    """The expected statistics of the families of a network, of rows that lack cells."""
+
+    def __init__(self, rows: Table, found: dict[Family, Statistic]) -> None:
+        self._rows, self._found = rows, found
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The network's variables."""
+        return self._rows.variables
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self._rows.total
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the expected statistics of families of the network."""
+        return [self._found[chosen] for chosen in sets]
+
+
+class MixedSteps:
+    """The two steps for networks with one graph and some rows of its variables; `refit` fits one to statistics."""
+
+    def __init__(self, rows: Table, graph: BayesianNetwork, refit: Refit) -> None:
+        self._rows, self._refit = rows, refit
+        self._families = [tuple(sorted((*c.parents, c.child))) for c in graph.conditionals]
+        self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
+        self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
+        self._first = GappedRows(graph, rows, keep=True)
+
+    @cached_property
+    def _of_known(self) -> list[Statistic]:
+        """The statistics of the rows that know each family."""
+        return AvailableCases(self._rows).statistics(self._families)
+
+    def expected(self, model: BayesianNetwork) -> tuple[float, dict[Family, Statistic]]:
+        """Return the log-likelihood of what is known, and the expected statistics."""
+        rows = self._first.under(model)
+        sums = [_no_sums(self._rows.variables, family) for family in self._families]
+        log_prob = rows.known_terms().sum(axis=0)
+        for gap, which in rows.gaps:
+            for at, known in rows.parts(gap, which):
+                log_prob[at] += gap.joint(known)
+                for v in gap.families:
+                    self._add(sums[v], gap, known, v, rows, at)
+        require_possible(log_prob)
+        found = {
+            family: of_known + self._statistic(family, *of_gaps)
+            for family, of_known, of_gaps in zip(self._families, self._of_known, sums, strict=True)
+        }
+        return float(log_prob @ self._weights), found
+
+    def _add(self, sums: Sums, gap: Gap, known: Known, v: int, rows: GappedRows, at: npt.NDArray[np.intp]) -> None:
+        """Add the components of some rows to the sums of the family of a variable."""
+        variables, family = self._rows.variables, self._families[v]
+        labels = [u for u in family if not variables[u].is_continuous]
+        numbers = [u for u in family if variables[u].is_continuous]
+        hidden = [u for u in numbers if u in gap.missing]
+        keep = [u for u in labels if u in gap.missing]
+        scope = gap.mixture_scope(hidden, keep)
+        log_weights, mean, covariance = gap.mixture(known, hidden, keep)
+        weights = (shares(log_weights).reshape(len(at), -1) * self._weights[at, None]).reshape(-1)
+        states = np.unravel_index(np.arange(len(weights) // len(at)), log_weights.shape[1:]) if scope else ()
+        k = len(weights) // len(at)
+        cells = np.zeros((len(at), k), dtype=np.int64)
+        for u in labels:
+            own = states[scope.index(u)][None] if u in keep else rows.columns[u][at].astype(np.int64)[:, None]
+            cells = cells * variables[u].cardinality + own
+        flat = np.ascontiguousarray(cells.reshape(-1))
+        n, first, second = sums
+        n += np.bincount(flat, weights=weights, minlength=len(n))
+        if not numbers:
+            return
+        values = np.empty((len(at), k, len(numbers)))
+        means = mean.reshape(len(at), k, len(hidden))
+        for place, u in enumerate(numbers):
+            values[:, :, place] = means[:, :, hidden.index(u)] if u in hidden else rows.columns[u][at, None]
+        of_rows = values.reshape(-1, len(numbers)) - self._origin[numbers]
+        _core.add_sums_by_cell(of_rows, flat, weights, first)
+        _core.add_products_by_cell(of_rows, flat, weights, np.zeros_like(first), second.reshape(-1, len(numbers)))
+        places = [numbers.index(u) for u in hidden]
+        spread = covariance.reshape(len(weights), len(hidden), len(hidden))
+        for i, a in enumerate(places):
+            for j, b in enumerate(places[: i + 1]):
+                second[:, a, b] += np.bincount(flat, weights=weights * spread[:, i, j], minlength=len(n))
+
+    def _statistic(self, family: Family, n: Floats, first: Floats, second: Floats) -> Statistic:
+        """Return the statistic of weights, sums and sums of products, (q,), (q, d) and (q, d, d)."""
+        variables = self._rows.variables
+        labels = tuple(v for v in family if not variables[v].is_continuous)
+        numbers = tuple(v for v in family if variables[v].is_continuous)
+        shape, d = tuple(variables[v].cardinality for v in labels), len(numbers)
+        mean = np.divide(first, n[:, None], out=np.zeros_like(first), where=n[:, None] > 0)
+        scatter = np.tril(second) - n[:, None, None] * np.tril(mean[:, :, None] * mean[:, None, :])
+        scatter += np.swapaxes(np.tril(scatter, -1), -1, -2)
+        centres = np.where(n[:, None] > 0, mean + self._origin[list(numbers)], 0.0)
+        parts = (centres.reshape(*shape, d), scatter.reshape(*shape, d, d))
+        return Statistic.adopt(labels, shape, n.reshape(shape), None, 0, numbers, *parts)
+
+    @cached_property
+    def _origin(self) -> Floats:
+        """A number near those of each column, so that sums of products do not cancel."""
+        pairs = zip(self._rows.variables, self._rows.codes, strict=True)
+        return np.array([np.nanmean(column) if variable.is_continuous else 0.0 for variable, column in pairs])
+
+    def maximized(self, model: BayesianNetwork, counts: dict[Family, Statistic]) -> BayesianNetwork:  # noqa: ARG002
+        """Return the network fitted to the expected statistics."""
+        return self._refit(ExpectedFamilies(self._rows, counts))
+
+    def log_prior(self, model: BayesianNetwork) -> float:  # noqa: ARG002
+        """Return 0: what is added to the counts is a matter of the fit."""
+        return 0.0
+
+
+def mixed_em(
+    rows: Table, start: BayesianNetwork, refit: Refit, effort: Effort, watch: Watch | None = None
+) -> EmResult[BayesianNetwork]:
+    """Fit a network's parameters to rows that lack cells, beginning with those of `start`."""
+    steps = MixedSteps(rows, start, refit)
+    return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+
+
+def _no_sums(variables: Sequence[Column], family: Family) -> Sums:
+    """Return sums of nothing in each cell of a family."""
+    q = math.prod(variables[v].cardinality for v in family)
+    d = sum(variables[v].is_continuous for v in family)
+    return np.zeros(q), np.zeros((q, d)), np.zeros((q, d, d))

@@ -1,0 +1,148 @@
+"""Regressions from the moments of numbers in each configuration of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import are, listed, several
+from fishernet.data import Statistic
+from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
+from fishernet.models.gaussian import Numbers
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The rows of a family in each of q configurations: their number, and the moments of its d numbers."""
+
+    n: Numbers
+    """(q,) the weight of the rows."""
+    mean: Numbers
+    """(q, d)."""
+    scatter: Numbers
+    """(q, d, d) centred sums of products."""
+
+    @classmethod
+    def of(cls, statistic: Statistic, labels: Sequence[int], numbers: Sequence[int]) -> Moments:
+        """Return the moments of a statistic, its labels (the last fastest) and its numbers in the orders given."""
+        whole = statistic.held(statistic.counts.size if statistic.is_dense else 2**62)
+        axes = [whole.variables.index(v) for v in labels]
+        at = [whole.continuous.index(v) for v in numbers]
+        q, d, k = whole.counts.size, len(at), len(axes)
+        scatter = whole.scatter[..., at, :][..., at].transpose(*axes, k, k + 1)
+        return cls(
+            whole.counts.transpose(axes).reshape(q).astype(np.float64),
+            whole.mean[..., at].transpose(*axes, k).reshape(q, d),
+            scatter.reshape(q, d, d),
+        )
+
+    def pooled(self) -> Moments:
+        """Return the moments of all rows, as one configuration."""
+        n = self.n.sum()
+        if not n:
+            return Moments(np.array([n]), np.zeros((1, self.mean.shape[1])), self.scatter.sum(axis=0)[None])
+        mean = self.n @ self.mean / n
+        apart = self.mean - mean
+        within = self.scatter.sum(axis=0)
+        return Moments(np.array([n]), mean[None], (within + (self.n * apart.T) @ apart)[None])
+
+
+def fitted_regressions(moments: Moments, names: Sequence[str], added: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the regression of the last number on the others in each configuration.
+
+    To each configuration so many rows are `added` that are spread as all rows together: a normal-inverse-Wishart prior
+    around the regression of all rows, so that few rows still give a variance, and no row the regression of all. A
+    configuration whose own rows leave no variance, where nothing is added, has the regression of all rows.
+
+    Parameters
+    ----------
+    moments : Moments
+        The child's number is the last.
+    names : sequence of str
+        Of the numbers, for messages.
+    added : float
+        In rows, at least 0.
+
+    Returns
+    -------
+    intercepts : (q,)
+    coefficients : (q, m)
+    sds : (q,)
+
+    Raises
+    ------
+    SchemaError
+        When in all rows the parents are collinear, or the child is a linear combination of them.
+    """
+    every = moments if len(moments.n) == 1 else moments.pooled()
+    n, mean, scatter = float(every.n[0]), every.mean[0], every.scatter[0]
+    if n < 2:
+        raise SchemaError(f"variances need two rows at least; there {'is' if n == 1 else 'are'} {n:g}")
+    sizes = np.sqrt(np.diagonal(scatter) / n)
+    still = [name for name, size in zip(names, sizes.tolist(), strict=True) if not size > 0]
+    if still:
+        raise SchemaError(f"{are(still, 'column')} constant; leave out what does not vary")
+    R = scatter / n / sizes[:, None] / sizes
+    _require_freedom(R, names, int(n))
+    slopes, rest = _solved(R[None], sizes)
+    if len(moments.n) == 1:
+        return _levels(every.mean, slopes), slopes, np.sqrt(rest)
+    weights = moments.n + added
+    total = np.where(weights > 0, weights, 1.0)[:, None]
+    apart = moments.mean - mean
+    between = (moments.n * added / total[:, 0])[:, None, None] * apart[:, :, None] * apart[:, None, :]
+    own = (moments.scatter + between + added / n * scatter) / total[:, :, None] / sizes[:, None] / sizes
+    free = _have_freedom(own)
+    centres = np.where(free[:, None], mean + moments.n[:, None] / total * apart, mean)
+    slopes, rest = np.repeat(slopes, len(own), axis=0), np.repeat(rest, len(own))
+    if free.any():
+        slopes[free], rest[free] = _solved(own[free], sizes)
+    return _levels(centres, slopes), slopes, np.sqrt(rest)
+
+
+def _levels(centres: Numbers, slopes: Numbers) -> Numbers:
+    """Return the intercepts of regressions through some means, (q,)."""
+    return np.asarray(centres[:, -1] - (slopes * centres[:, :-1]).sum(axis=1))
+
+
+def _solved(scaled: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the coefficients (q, m) and the residual variances (q,) of covariances (q, d, d) in units of `sizes`."""
+    m = len(sizes) - 1
+    of_parents, with_child = scaled[:, :m, :m], scaled[:, :m, m]
+    slopes = np.linalg.solve(of_parents, with_child[:, :, None])[:, :, 0] if m else np.empty((len(scaled), 0))
+    rest = scaled[:, m, m] - (slopes * with_child).sum(axis=1)
+    return slopes * sizes[m] / sizes[:m], rest * sizes[m] ** 2
+
+
+def _have_freedom(scaled: Numbers) -> npt.NDArray[np.bool_]:
+    """Return in which covariances, in units of the spread of all rows, no number is a combination of others."""
+    free = np.ones(len(scaled), dtype=bool)
+    rest = np.array(scaled)
+    for k in range(scaled.shape[1]):  # Cholesky's pivots, of all at once
+        pivot = rest[:, k, k]
+        free &= pivot > COLLINEAR
+        column = rest[:, k:, k] / np.sqrt(np.where(free, pivot, 1.0))[:, None]
+        rest[:, k:, k:] -= column[:, :, None] * column[:, None, :]
+    return free
+
+
+def _require_freedom(R: Numbers, names: Sequence[str], n: int) -> None:
+    """Raise SchemaError when one of the parents, or the child, is a linear combination of those before it."""
+    for k, name in enumerate(names):
+        _, rest = regression(R, k, range(k))
+        if rest >= COLLINEAR:
+            continue
+        before = names[:k]
+        if k < len(names) - 1:
+            raise SchemaError(
+                f"the parents of {names[-1]!r} are collinear in {several(n, 'row')}: {name!r} is a linear "
+                f"combination of {listed(before)}; leave one of them out, or take more rows"
+            )
+        raise SchemaError(
+            f"the standard deviation of {name!r} would be 0: in {several(n, 'row')} it is a linear combination of its "
+            f"parents, {listed(before)}; leave one of them out, or take more rows"
+        )

@@ -1,0 +1,186 @@
+"""Scores of tables that have numbers beside labels, or numbers alone.
+
+A number has a regression on the numbers among its parents in every configuration of their labels: its score is the
+largest likelihood of these regressions, less the price of ``m + 2`` parameters for each of the q configurations (m
+numbers, an intercept and a standard deviation) [1]_. A configuration with fewer rows than that, or whose own rows leave
+no variance, has the regression of all rows, so that the score is finite. A variable with labels has parents with labels
+alone, and the score that it has in a table of labels.
+
+All families whose parents have the same labels are scored from the same moments: those of all numbers in each
+configuration. Where cells are missing, each family is scored on the rows that are complete in it.
+
+References
+----------
+.. [1] S. G. Bottcher, "Learning Bayesian networks with mixed variables", AISTATS 2001; B. Andrews, J. Ramsey and G. F.
+   Cooper, "Scoring Bayesian networks of mixed variables", International Journal of Data Science and Analytics 6, 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
+from fishernet.data import Source, Statistic
+from fishernet.data.statistics.statistic import occurring
+from fishernet.scores.base import Families
+
+Floats = npt.NDArray[np.float64]
+OfLabels = Callable[[Families], Floats]
+
+MOST_HELD = 2**25  # numbers in all moments that are remembered: 256 MiB
+
+
+class CellMoments(NamedTuple):
+    """The rows in each configuration of some labels that occurs, as the core takes them."""
+
+    weights: Floats
+    means: Floats
+    products: Floats
+
+    @classmethod
+    def of(cls, statistic: Statistic) -> CellMoments:
+        """Return the moments of a statistic's cells."""
+        d = len(statistic.continuous)
+        if statistic.is_dense:
+            held = np.flatnonzero(statistic.counts.reshape(-1))
+            counts = statistic.counts.reshape(-1)[held]
+            mean, scatter = statistic.mean.reshape(-1, d)[held], statistic.scatter.reshape(-1, d, d)[held]
+        else:
+            counts, mean, scatter = occurring(statistic)[1], statistic.mean, statistic.scatter
+        parts = (counts, mean, scatter.reshape(-1, d))
+        return cls(*(np.ascontiguousarray(part, dtype=np.float64) for part in parts))
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return self.products.size
+
+
+class MixedTerms:
+    """Scores families of a source with columns of numbers.
+
+    Parameters
+    ----------
+    source : Source
+    price : float
+        What a parameter costs, in nats.
+    of_labels : callable
+        Scores families of the columns with labels alone, by their positions among these.
+    averaged : bool
+        Whether a likelihood of rows that are complete in a family is taken for as many as there are rows at all, where
+        cells are missing.
+    """
+
+    def __init__(self, source: Source, price: float, of_labels: OfLabels, *, averaged: bool) -> None:
+        self._source, self._price, self._of_labels, self._averaged = source, price, of_labels, averaged
+        self._numbers = [v for v, variable in enumerate(source.variables) if variable.is_continuous]
+        labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
+        self._label_at = {v: at for at, v in enumerate(labels)}
+        self._by_family = source.has_missing or source.by_set
+        self._held: OrderedDict[tuple[int, ...], CellMoments] = OrderedDict()
+        self._alone: dict[int, float] = {}
+
+    def families(self, families: Families) -> Floats:
+        """Return the scores of families, (n_families,)."""
+        pairs = list(families)
+        of_labels = [f for f, (child, _) in enumerate(pairs) if child in self._label_at]
+        scores = np.empty(len(pairs))
+        if of_labels:
+            scores[of_labels] = self._of_labels(Families.from_pairs(self._among_labels(*pairs[f]) for f in of_labels))
+        of_numbers = [f for f, (child, _) in enumerate(pairs) if child not in self._label_at]
+        if of_numbers:
+            likelihoods = self._available if self._by_family else self._shared
+            scores[of_numbers] = likelihoods([pairs[f] for f in of_numbers])
+            scores[of_numbers] -= [self._price * self._parameters(pairs[f][1]) for f in of_numbers]
+        return scores
+
+    def subsets(self, most: int) -> Floats:
+        """Raise: numbers have no terms of sets."""
+        raise SchemaError(
+            f"exact search over sets of up to {most} variables is for labels alone, or for numbers with "
+            "score='fractional'; take search='order'",
+            parameter="search",
+        )
+
+    def _among_labels(self, child: int, parents: Sequence[int]) -> tuple[int, list[int]]:
+        numbers = [p for p in parents if p not in self._label_at]
+        if numbers:
+            raise label_below_numbers(self._source.names, child, numbers)
+        return self._label_at[child], [self._label_at[p] for p in parents]
+
+    def _parameters(self, parents: Sequence[int]) -> float:
+        variables = [self._source.variables[p] for p in parents]
+        configurations = math.prod(float(variable.cardinality) for variable in variables)
+        return configurations * (2 + sum(variable.is_continuous for variable in variables))
+
+    def _shared(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
+        """Return the likelihoods of families of complete rows."""
+        by_labels: dict[tuple[int, ...], list[int]] = {}
+        for f, (_, parents) in enumerate(pairs):
+            by_labels.setdefault(tuple(p for p in parents if p in self._label_at), []).append(f)
+        place = {v: at for at, v in enumerate(self._numbers)}
+        found = np.empty(len(pairs))
+        for labels, which in by_labels.items():
+            moments = self._moments(labels)
+            of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
+            found[which] = _likelihoods(moments, of_numbers)
+        return found.tolist()
+
+    def _moments(self, labels: tuple[int, ...]) -> CellMoments:
+        """Return the moments of all numbers in each configuration of some labels; the last are remembered."""
+        if labels in self._held:
+            self._held.move_to_end(labels)
+            return self._held[labels]
+        [statistic] = self._source.statistics([tuple(sorted((*labels, *self._numbers)))])
+        statistic.require_complete(self._source.variables, "a score")
+        found = self._held[labels] = CellMoments.of(statistic)
+        while len(self._held) > 1 and sum(moments.size for moments in self._held.values()) > MOST_HELD:
+            self._held.popitem(last=False)
+        return found
+
+    def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
+        """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
+        statistics = self._source.statistics([tuple(sorted((*parents, child))) for child, parents in pairs])
+        return [self._told(*pair, one) + self._alone_of(pair[0]) for pair, one in zip(pairs, statistics, strict=True)]
+
+    def _told(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
+        total = float(statistic.total)
+        if not parents or not total:
+            return 0.0
+        numbers = statistic.continuous
+        family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
+        alone = statistic.marginal([child])
+        told = _likelihoods(CellMoments.of(statistic), [family])[0] - _likelihoods(CellMoments.of(alone), [(0, [])])[0]
+        return float(told) * (float(self._source.total) / total if self._averaged else 1.0)
+
+    def _alone_of(self, child: int) -> float:
+        """Return the likelihood of a number without parents, on the rows that know it."""
+        if child not in self._alone:
+            [statistic] = self._source.statistics([(child,)])
+            total = float(statistic.total)
+            of_known = float(_likelihoods(CellMoments.of(statistic), [(0, [])])[0]) if total else 0.0
+            self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
+        return self._alone[child]
+
+
+def _likelihoods(moments: CellMoments, pairs: Sequence[tuple[int, Sequence[int]]]) -> Floats:
+    families = Families.from_pairs(pairs)
+    flat = (families.children, families.offsets, families.parents)
+    return _core.mixed_family_likelihoods(*moments, *flat)
+
+
+def label_below_numbers(names: Sequence[str], child: int, numbers: Sequence[int]) -> SchemaError:
+    """Return the error for a variable with labels that should have numbers among its parents."""
+    above = listed([names[v] for v in numbers])
+    return SchemaError(
+        f"{names[child]!r} has labels, and the number {above} cannot be its parent: in a network of labels and numbers "
+        "arcs run from labels to numbers; turn the arc round, or cut the numbers into bins"
+    )
