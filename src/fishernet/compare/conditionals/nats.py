@@ -17,14 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditionals.state_tests import exchanged
+from fishernet import _core
+from fishernet.base.random import stream_key
+from fishernet.compare.conditionals.state_tests import exact_test
 from fishernet.compare.mechanisms import divergences
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 TAIL = 0.025
-PULL = 1.0  # pseudo-rows of the conditionals of both tables together, in each configuration of each
+PULL = 1.0  # pseudo-rows of both tables together, in each configuration of each; as the core adds to what it draws
 PSEUDO_ROWS = 2.0 ** np.arange(-3, 9)  # of the states' overall shares, of which the likeliest number is taken
 PLACES = np.array([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25, 1.5, 2.0, 3.0])
 FEWEST_DRAWS = 50
@@ -91,7 +93,7 @@ class _Path:
         together = _together(one + other)
         self._ends = [(c + PULL * together) / (c.sum(axis=1, keepdims=True) + PULL) for c in (other, one)]
         self._together = together
-        self._sizes, self._n_later = one.sum(axis=1), int(other.sum())
+        self._n_later = int(other.sum())
         self._shares = other.sum(axis=1) / self._n_later
 
     def at(self, place: float) -> tuple[Array, Array]:
@@ -102,7 +104,6 @@ class _Path:
 
     def inverted(self, p_value: float, draws: int, random: np.random.Generator, covered: float) -> Nats:
         """Return the divergences at which the observed one is a small, a middle and a large one."""
-        observed = float(_of_counts(self._one, self._other))
         n_draws = min(draws, max(MOST_CELLS // self._one.size, FEWEST_DRAWS))
         means, variances, nats = (np.empty(len(PLACES)) for _ in range(3))
         for i, place in enumerate(PLACES.tolist()):
@@ -110,7 +111,9 @@ class _Path:
             drawn = self._drawn(later, earlier, n_draws, random)
             means[i], variances[i] = drawn.mean(), drawn.var(ddof=1)
             nats[i] = self._shares @ divergences(later, earlier)
-        exact = self._exchanged(2 * n_draws, random)
+        divergences_where_same = exact_test(np.stack([self._one, self._other])).divergences
+        observed, *exchanged = divergences_where_same(stream_key(random), 2 * n_draws) / self._n_later
+        exact = np.array(exchanged)
         fade = np.maximum(1 - PLACES, 0)  # what is drawn where nothing changed corrects what is drawn near it
         by_chance = float(exact.mean())
         variances = variances + fade * (exact.var(ddof=1) - variances[0])
@@ -124,16 +127,9 @@ class _Path:
 
     def _drawn(self, later: Array, earlier: Array, n: int, random: np.random.Generator) -> Array:
         """Return the divergences of tables drawn from two conditionals, (n,)."""
-        sizes = random.multinomial(self._n_later, self._shares, size=n)
-        return _of_counts(
-            random.multinomial(self._sizes, earlier, size=(n, len(earlier))), random.multinomial(sizes, later)
-        )
-
-    def _exchanged(self, n: int, random: np.random.Generator) -> Array:
-        """Return the divergences of tables whose rows changed places within the configurations, (n,)."""
-        pooled = self._one + self._other
-        drawn = exchanged(pooled, self._sizes, n, random)
-        return _of_counts(drawn, pooled - drawn)
+        sizes = self._one.sum(axis=1)
+        earlier, later = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
+        return _core.drawn_divergences(earlier, later, sizes, self._shares, self._n_later, stream_key(random), n)
 
 
 def _together(pooled: Counts) -> Array:
@@ -151,16 +147,6 @@ def _together(pooled: Counts) -> Array:
     likelihood += (gammaln(PSEUDO_ROWS)[:, None] - gammaln(PSEUDO_ROWS[:, None] + rows)).sum(axis=1)
     best = PSEUDO_ROWS[int(np.argmax(likelihood))]
     return np.asarray((pooled + best * overall) / (rows[:, None] + best))
-
-
-def _of_counts(one: Counts, other: Counts) -> Array:
-    """Return the divergences of conditionals fitted to counts, (..., configurations, states) -> (...)."""
-    pooled = one + other
-    share = PULL * pooled / pooled.sum(axis=-1, keepdims=True)
-    sizes = other.sum(axis=-1)
-    earlier = (one + share) / (one.sum(axis=-1, keepdims=True) + PULL)
-    later = (other + share) / (sizes[..., None] + PULL)
-    return np.asarray((sizes * divergences(later, earlier)).sum(axis=-1) / sizes.sum(axis=-1))
 
 
 def _gamma_tail(observed: float, means: Array, variances: Array) -> Array:
