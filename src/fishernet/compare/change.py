@@ -28,6 +28,7 @@ from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
+from fishernet.compare.common_graph import CommonGraph, common_graph, in_order, told_of_rows
 from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.nats import Nats
@@ -41,12 +42,9 @@ from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
 from fishernet.data import State, Table
 from fishernet.data.options import Bins
-from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.infer.factors import is_model
-from fishernet.learn import structure
-from fishernet.learn.structures import usual_score
 from fishernet.models.conditionals.base import shown_states
 
 Array = npt.NDArray[np.float64]
@@ -123,6 +121,8 @@ class ChangeResult(Framed):
     """The seed of permutations and bootstrap."""
     min_effect: float = 0.0
     """The smallest effect that counts, in nats."""
+    n_learned: int | None = None
+    """How many rows, drawn at random, the graph was learned from where not from all; the tests take all rows."""
 
     def __repr__(self) -> str:
         doubted = self.in_doubt()
@@ -140,6 +140,10 @@ class ChangeResult(Framed):
     def inherited(self) -> Mapping[str, tuple[str, ...]]:
         """Return the variables whose marginal alone changed, and from where."""
         return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
+
+    def told_of_rows(self) -> str | None:
+        """Return in words that the graph was learned from some rows; None where it was from all, or given."""
+        return None if self.n_learned is None else told_of_rows(self.n_learned, self.n_rows or ())
 
     def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
         """Return the variables of which the graphs disagree, and the arcs that only some of them have.
@@ -223,7 +227,8 @@ def explain_change(
         interval.
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
-        graphs with other directions of its arcs: those in which few conditionals changed count most.
+        graphs with other directions of its arcs: those in which few conditionals changed count most. Of more than
+        100,000 rows, it is learned from so many drawn at random, and all are tested.
     graphs : int
         How many graphs are looked at, at most.
     permutations : int
@@ -248,7 +253,7 @@ def explain_change(
     Returns
     -------
     ChangeResult
-        The same in whatever order columns and rows come.
+        The same in whatever order columns and rows come; of more than 100,000 rows without `net`, columns alone.
 
     Raises
     ------
@@ -304,11 +309,10 @@ def explain_change(
     names = first.names
     one, other = (in_order(table) for table in (first, second))
     families = families_of_tables((one, other), options)
-    if net is None:
-        near = sparse_graphs(families, learned_graph((one, other)), graphs, options.level)
-    else:
-        near = ((given_graph(net, one.names), 1.0),)
-    return explained((one, other), families, near, names, options, progress)
+    graph = common_graph((one, other)) if net is None else CommonGraph(given_graph(net, one.names))
+    near = sparse_graphs(families, graph.dag, graphs, options.level) if net is None else ((graph.dag, 1.0),)
+    result = explained((one, other), families, near, names, options, progress)
+    return replace(result, n_learned=graph.n_learned)
 
 
 @dataclass(frozen=True)
@@ -347,13 +351,6 @@ def explained(
     found = _Told.of(families, near, options.level, progress)
     result = _result(tables, families, near, found, options)
     return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in names}))
-
-
-def in_order(table: Table) -> Table:
-    """Return the columns by name, and rows of numbers sorted: splits and resamples hang on no order they came in."""
-    sorted_columns = table.select(sorted(table.names))
-    numbers = any(variable.is_continuous for variable in table.variables)
-    return sorted_columns[np.lexsort(sorted_columns.codes)] if numbers else sorted_columns
 
 
 def families_of_tables(
@@ -405,12 +402,6 @@ def given_graph(net: Graph | HasGraph, names: Sequence[str]) -> Dag:
         different = sorted(set(graph.names) ^ set(names))
         raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
     return Dag.from_edges(names, directed_arcs(graph, "net"))
-
-
-def learned_graph(tables: Sequence[Table]) -> Dag:
-    """Return the graph of all rows together."""
-    rows = stacked(tables)
-    return structure(rows, score=usual_score(rows), seed=0).dag
 
 
 def sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:
