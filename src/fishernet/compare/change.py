@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,10 @@ from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
-from fishernet.data import State, Table
+from fishernet.data import Source, State, Table
 from fishernet.data.options import Bins
+from fishernet.data.pooling import counted
+from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.infer.factors import is_model
@@ -222,9 +224,9 @@ def explain_change(
 
     Parameters
     ----------
-    before, after : Table, data frame, or BayesianNetwork
+    before, after : Table, data frame, Source, or BayesianNetwork
         Two tables of the same columns, or two networks over one graph, of which the answer is exact: no test, no
-        interval.
+        interval. Of sources that know statistics alone, as `Blocks`, counts are asked; of streams, too.
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
         graphs with other directions of its arcs: those in which few conditionals changed count most. Of more than
@@ -259,6 +261,8 @@ def explain_change(
     ------
     SchemaError
         When columns differ, a table has no row, or networks do not have one graph.
+    MissingValueError
+        When a source of statistics alone lacks cells, and no graph is given.
 
     Warns
     -----
@@ -303,11 +307,17 @@ def explain_change(
         return _of_networks(before, after, options)
     if net is not None:
         graph_of(net, "net")
-    first, second = joined(before, after, bins, "explain_change", ("before", "after"))
-    if net is None:
-        first, second = without_determined_columns(first, second, each=True)
-    names = first.names
-    one, other = (in_order(table) for table in (first, second))
+    one: Source
+    other: Source
+    if is_statistics(before) or is_statistics(after):
+        one, other = counted(before, after, "explain_change", ("before", "after"))
+        names = one.names
+    else:
+        first, second = joined(before, after, bins, "explain_change", ("before", "after"))
+        if net is None:
+            first, second = without_determined_columns(first, second, each=True)
+        names = first.names
+        one, other = in_order(first), in_order(second)
     families = families_of_tables((one, other), options)
     graph = common_graph((one, other)) if net is None else CommonGraph(given_graph(net, one.names))
     near = sparse_graphs(families, graph.dag, graphs, options.level) if net is None else ((graph.dag, 1.0),)
@@ -340,7 +350,7 @@ class Options:
 
 
 def explained(
-    tables: tuple[Table, Table],
+    tables: tuple[Source, Source],
     families: Families,
     near: Weighted,
     names: Sequence[str],
@@ -354,13 +364,13 @@ def explained(
 
 
 def families_of_tables(
-    tables: tuple[Table, Table], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
+    tables: tuple[Source, Source], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
 ) -> Families:
     """Return the families of two tables of states, whose counts may be known, or of numbers."""
-    of = tables, options.permutations, options.resamples, options.level, options.seed
+    how = options.permutations, options.resamples, options.level, options.seed
     if any(variable.is_continuous for variable in tables[0].variables):
-        return NumberFamilies(*of)
-    return StateFamilies(*of, counts)
+        return NumberFamilies(cast(tuple[Table, Table], tables), *how)
+    return StateFamilies(tables, *how, counts)
 
 
 def _are_networks(before: Any, after: Any) -> bool:
@@ -442,7 +452,7 @@ class _Told:
 
 
 def _result(
-    tables: tuple[Table, Table], families: Families, near: Weighted, found: _Told, options: Options
+    tables: tuple[Source, Source], families: Families, near: Weighted, found: _Told, options: Options
 ) -> ChangeResult:
     names, level = tables[0].names, options.level
     marginal = holm(np.array([families.marginal_p_value(v) for v in range(len(names))]))
@@ -470,7 +480,7 @@ def _result(
         MappingProxyType(families.new_labels()),
         near,
         level,
-        (tables[0].n_rows, tables[1].n_rows),
+        (round(tables[0].total), round(tables[1].total)),
         options.seed,
         options.min_effect,
     )

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.names import several
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.data.blocks import Blocks
-from fishernet.data.pooling import stacked
+from fishernet.data.matching import is_table
+from fishernet.data.pooling import Together, stacked
 from fishernet.graphs import Dag
 from fishernet.learn import parameters, structure
 from fishernet.learn.structures import usual_score
@@ -35,8 +36,15 @@ class CommonGraph:
     n_learned: int | None = None
 
 
-def common_graph(tables: Sequence[Table]) -> CommonGraph:
-    """Return the graph of all rows together, or of `MOST_LEARNED` of them; the same whatever order the rows came in."""
+def common_graph(sources: Sequence[Source]) -> CommonGraph:
+    """Return the graph of all rows together, or of `MOST_LEARNED` of them where there are rows to draw from.
+
+    It is the same whatever order the rows came in, if it is from all.
+    """
+    tables = [source for source in sources if is_table(source)]
+    if len(tables) < len(sources):
+        together = Together(sources)
+        return CommonGraph(structure(together, score=usual_score(together), seed=0).dag)
     some = _drawn(tables)
     rows = in_order(stacked(some))
     key = rows.variables, rows.n_rows, rows.rows_digest()
