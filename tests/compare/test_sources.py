@@ -57,7 +57,8 @@ def test_streams_are_tables(tmp_path: Path) -> None:
     for name, table in (("before", BEFORE), ("after", AFTER)):
         table.to_frame().to_pandas().to_csv(tmp_path / f"{name}.csv", index=False)
         tables.append(fn.scan(tmp_path / f"{name}.csv", schema=table.variables))
-    assert_same(fn.compare.explain_change(*tables, **FAST), fn.compare.explain_change(BEFORE, AFTER, **FAST))
+    before, after = tables
+    assert_same(fn.compare.explain_change(before, after, **FAST), fn.compare.explain_change(BEFORE, AFTER, **FAST))
 
 
 def test_what_cannot_be_counted_is_refused() -> None:
