@@ -57,9 +57,8 @@ def test_of_many_rows_intervals_are_narrow_and_cover() -> None:
         spread = ((q * ratio**2).sum() / 2 - truth**2 + ((q / p) ** 2 * p).sum() / 2 - 1) / n
         covered = 0
         for _ in range(20):
-            found = changed_nats(
-                *(drawn([n // 2, n // 2], of, random).astype(np.float64) for of in (p, q)), 1e-4, 100, random
-            )
+            before, after = (drawn([n // 2, n // 2], of, random).astype(np.float64) for of in (p, q))
+            found = changed_nats(before, after, 1e-4, 100, random)
             covered += found.low <= truth <= found.high
             assert found.high - found.low < 1.5 * 3.92 * math.sqrt(spread)
         assert covered >= binom.ppf(0.0005, 20, 0.93)
