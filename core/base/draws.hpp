@@ -14,8 +14,13 @@ public:
 
     // From 0 to n - 1, with an error of at most n / 2^32 in each probability.
     std::int64_t below(std::int64_t n) {
-        if (next_ == buffer_.size()) refill();
-        return static_cast<std::int64_t>((buffer_[next_++] * static_cast<std::uint64_t>(n)) >> 32);
+        return static_cast<std::int64_t>((word() * static_cast<std::uint64_t>(n)) >> 32);
+    }
+
+    // Between 0 and 1, neither of which it is, in steps of 2^-52.
+    double uniform() {
+        const std::uint64_t high = word();
+        return (static_cast<double>(((high << 32) | word()) >> 12) + 0.5) * 0x1p-52;
     }
 
     // How many came before, and going on after so many.
@@ -29,6 +34,11 @@ public:
 
 private:
     static constexpr std::int64_t size = 64;
+
+    std::uint64_t word() {
+        if (next_ == buffer_.size()) refill();
+        return buffer_[next_++];
+    }
 
     void refill() {
         kernels().draw(key_, task_, block_++, buffer_.data(), size);

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from fishernet.cli.comparisons import compare as command
+from fishernet.compare import common_graph
 from tests.cli.running import ASIA, HOSTILE, facts_of, good, hostile, process, refused, run, saved, written
 
 SMOKERS = fn.infer.intervene(ASIA, {"smoke": "yes"})
@@ -28,18 +30,31 @@ def after(tmp_path: Path) -> Path:
     return table(tmp_path / "after.csv", SMOKERS.sample(400, seed=2))
 
 
-def both(before: Path, after: Path, net: Any = None, **how: Any) -> tuple[Any, Any]:
+def both(before: Path, after: Path, net: Any = None, method: Any = "permutation", **how: Any) -> tuple[Any, Any]:
     """What the library says of two files."""
     first, second = (fn.read_table(path, schema=None if net is None else net.variables) for path in (before, after))
     kernel = None if net is None else fn.kernels.FisherKernel(net)
-    test = fn.compare.two_sample_test(first, second, kernel, permutations=99, seed=0, **how)
+    test = fn.compare.two_sample_test(first, second, kernel, method=method, permutations=99, seed=0, **how)
     return test, fn.compare.explain_change(first, second, net, permutations=99, seed=0, **how)
+
+
+def test_of_many_rows_conditionals_are_tested_and_some_are_learned_from(
+    before: Path, after: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "MOST_EXCHANGED", 899)
+    monkeypatch.setattr(common_graph, "MOST_LEARNED", 600)
+    test, change = both(before, after, method="conditionals")
+    facts = facts_of("compare", before, after, *OPTIONS)
+    assert_same(facts, test, change)
+    assert (facts["rows_learned_from"], change.n_learned) == (600, 600)
+    told = "The graph was learned from 600 of 900 rows, drawn at random; the tests take all"
+    assert good("compare", before, after, *OPTIONS).out.splitlines()[1] == told
 
 
 def assert_same(facts: dict[str, Any], test: Any, change: Any, top: int = 5) -> None:
     assert (facts["p_value"], facts["nats"]) == (test.p_value, change.nats)
     assert facts["squared_mmd"] == pytest.approx(sum(share.statistic for share in test.by_variable.values()))
-    assert (facts["rows"], facts["permutations"], facts["seed"]) == (list(test.n_rows), 99, 0)
+    assert (facts["rows"], facts["permutations"], facts["seed"]) == (list(test.n_rows), test.permutations, 0)
     assert facts["changed"] == list(change.changed())
     assert facts["inherited"] == {name: list(of) for name, of in change.inherited().items()}
     assert facts["in_doubt"] == {name: [list(arc) for arc in arcs] for name, arcs in change.in_doubt().items()}

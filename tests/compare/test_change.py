@@ -84,7 +84,7 @@ def test_by_chance_is_what_equal_sources_show_on_average() -> None:
     shown = []
     for seed in range(40):
         X, Y = BEFORE.sample(800, seed=2 * seed), BEFORE.sample(500, seed=2 * seed + 1)
-        found = explain(X, Y, BEFORE, permutations=19, resamples=50)
+        found = explain(X, Y, BEFORE, permutations=19, resamples=50, seed=seed)
         shown.append([change.by_chance for change in found.by_variable.values()])
     expected = np.array([1, 2, 2, 1]) / 2 * (1 / 800 + 1 / 500)
     np.testing.assert_allclose(np.mean(shown, axis=0), expected, rtol=0.1)
@@ -224,7 +224,8 @@ def test_rows_with_holes_are_taken() -> None:
     assert explain(X, Y, BEFORE, **FAST).changed() == ("c",)
     found = explain(X, Y, **FAST)
     assert set(found.in_doubt()) == {"b", "c"}  # b depends on c the other way round, and changed as much
-    assert found.undecided() == ("b or c may have changed, by the arcs a - b, b - c",)
+    (told,) = found.undecided()
+    assert told.startswith(("b or c changed, by the direction of the arc", "b or c may have changed, by the arcs"))
     assert all(math.isfinite(c.nats) and c.low <= c.high for c in found.by_variable.values())
 
 

@@ -47,6 +47,23 @@ def test_intervals_cover_and_estimates_are_in_the_middle(shape: tuple[int, int],
         assert binom.ppf(0.0001, trials, 0.42) <= above <= binom.ppf(0.9999, trials, 0.58)
 
 
+def test_of_many_rows_intervals_are_narrow_and_cover() -> None:
+    """The estimate's standard deviation falls with the root of the number of rows (delta method)."""
+    random = np.random.default_rng(6)
+    p, q = np.array([[0.8, 0.1, 0.1], [0.3, 0.3, 0.4]]), np.array([[0.2, 0.5, 0.3], [0.1, 0.6, 0.3]])
+    ratio = np.log(q / p)
+    truth = float((q * ratio).sum() / 2)
+    for n in (10**5, 10**7):
+        spread = ((q * ratio**2).sum() / 2 - truth**2 + ((q / p) ** 2 * p).sum() / 2 - 1) / n
+        covered = 0
+        for _ in range(20):
+            before, after = (drawn([n // 2, n // 2], of, random).astype(np.float64) for of in (p, q))
+            found = changed_nats(before, after, 1e-4, 100, random)
+            covered += found.low <= truth <= found.high
+            assert found.high - found.low < 1.5 * 3.92 * math.sqrt(spread)
+        assert covered >= binom.ppf(0.0005, 20, 0.93)
+
+
 def test_the_interval_holds_0_where_the_test_does_not_reject() -> None:
     random = np.random.default_rng(3)
     lows = []

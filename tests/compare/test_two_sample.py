@@ -15,7 +15,6 @@ import fishernet as fn
 from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
 from fishernet.base.random import stream_key
-from fishernet.compare import two_sample as of_two_samples
 from fishernet.kernels import (
     FisherKernel,
     GaussianKernel,
@@ -162,19 +161,6 @@ def test_half_of_a_matrix_tells_all(name: str, at_once: int, monkeypatch: pytest
         np.testing.assert_allclose([max(found.statistic, 0.0), *found.null], literal, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["complete", "holes", "numbers"])
-def test_the_network_of_both_tables_is_that_of_their_rows_together(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = {
-        "complete": (ASIA.sample(300, seed=1), SMOKERS.sample(171, seed=2)),
-        "holes": (with_holes(ASIA, 90, 1, 0.1), with_holes(ASIA, 60, 2, 0.1)),
-        "numbers": (numbers(slice(0, 70)), numbers(slice(70, 200))),
-    }
-    X, Y = tables[kind]
-    expected = of_two_samples.network_of_both(X, Y)
-    monkeypatch.setattr(of_two_samples, "MOST_STACKED", 0)
-    assert of_two_samples.network_of_both(X, Y) == expected
-
-
 @each_case
 def test_the_statistic_is_the_squared_mmd(name: str) -> None:
     kernel, X, Y = CASES[name]
@@ -308,6 +294,15 @@ def test_equal_tables_have_statistic_0_and_p_1(name: str) -> None:
     for share in (*found.by_variable.values(), *found.by_configuration):
         assert share.p_corrected > 0.5 or share.statistic > 0
     assert found.changed() == ()
+
+
+def test_by_conditionals_the_p_value_is_the_least_corrected_one() -> None:
+    kernel, X, Y = CASES["Fisher of changed rows"]
+    found = two_sample(X, Y, kernel, method="conditionals", permutations=99, seed=1)
+    permuted = two_sample(X, Y, kernel, permutations=99, seed=1)
+    assert found.by_variable == permuted.by_variable
+    assert found.p_value == min(share.p_corrected for share in found.by_variable.values())
+    assert (found.statistic, found.permutations) == (permuted.statistic, 0)
 
 
 @pytest.mark.parametrize("method", ["chi-square", "block"])
@@ -530,7 +525,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[FishernetError], str]] = {
     "method": (
         lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=1), method="bootstrap"),  # type: ignore[arg-type]
         FishernetError,
-        "unknown method 'bootstrap'; there are 'permutation', 'chi-square', 'block'",
+        "unknown method 'bootstrap'; there are 'permutation', 'conditionals', 'chi-square', 'block'",
+    ),
+    "no conditionals": (
+        lambda: two_sample(NUMBERS[:9], NUMBERS[9:40], GaussianKernel(1.0), method="conditionals"),
+        FishernetError,
+        "method='conditionals' tests the conditionals of a Bayesian network; it needs its Fisher kernel, or none",
     ),
     "large blocks": (
         lambda: two_sample(*CASES["Fisher"][1:], FisherKernel(ASIA), method="block", block_size=30),

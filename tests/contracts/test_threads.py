@@ -358,6 +358,10 @@ def ask_completion(made: Any) -> Any:
     return made.log_prob(), made.expected(None)[0], made.indicators()[2], made.draw(1), made.most_probable()
 
 
+def conditional_test() -> _core.ConditionalTest:
+    return _core.ConditionalTest(np.random.default_rng(1).integers(0, 30, (3, 20, 4)))
+
+
 def split_counts() -> Any:
     rows = cells()
     made = _core.SplitCounts(rows, 2 * TABLE.n_rows, 1000, 7, 0, 200)
@@ -374,6 +378,7 @@ def ask_split_counts(made: Any) -> Any:
 
 CHANGES = {
     "Completion": Question(completion, ask_completion),
+    "ConditionalTest": Question(conditional_test, lambda made: (made.p_value(1, 500), made.deviations(2, 300))),
     "SplitCounts": Question(split_counts, ask_split_counts),
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),

@@ -141,6 +141,16 @@ def distance(**changed: Any) -> _core.SwapSearch:
     return _core.search_distance(**(arguments | changed))
 
 
+def drawn_divergences(**changed: Any) -> Any:
+    arguments = {
+        "earlier": np.full((1, 2), 0.5),
+        "later": np.full((1, 2), 0.5),
+        "sizes": i64(3),
+        "shares": np.array([1.0]),
+    }
+    return _core.drawn_divergences(**(arguments | {"n_later": 3, "key": 0, "n_draws": 1} | changed))
+
+
 def split_counts(**changed: Any) -> _core.SplitCounts:
     """Of six rows, three of which were added."""
     arguments: dict[str, Any] = {"like": cells(), "n_rows": 6, "n_first": 2, "key": 1, "first": 0, "count": 70}
@@ -217,6 +227,18 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("less than none marked", lambda: _core.log_hypergeometric_tails(i64(2), i64(-1), i64(1), i64(1))),
     ("more than a double counts", lambda: _core.log_hypergeometric_tails(i64(2**54), i64(1), i64(1), i64(1))),
     ("tails of other lengths", lambda: _core.log_hypergeometric_tails(i64(2), i64(1), i64(1), i64())),
+    ("a count below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), -1))),
+    ("more rows than a double counts", lambda: _core.ConditionalTest(np.full((2, 1, 2), 2**52))),
+    ("draws below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), 3)).p_value(0, -1)),
+    ("draws of what tells nothing", lambda: _core.ConditionalTest(np.zeros((2, 1, 2), dtype=np.int64)).drawn(0, 1)),
+    ("statistics of what tells nothing", lambda: _core.ConditionalTest(np.zeros((0, 0, 0), dtype=np.int64)).statistics),
+    ("divergences of three groups", lambda: _core.ConditionalTest(np.full((3, 1, 2), 3)).divergences(0, 1)),
+    ("draws of no later row", lambda: drawn_divergences(n_later=0)),
+    ("draws of no earlier row", lambda: drawn_divergences(sizes=i64(0))),
+    ("shares of other configurations", lambda: drawn_divergences(shares=np.array([0.5, 0.5]))),
+    ("other states later", lambda: drawn_divergences(later=np.ones((1, 1)))),
+    ("a probability above 1", lambda: drawn_divergences(shares=np.array([2.0]))),
+    ("a probability that is none", lambda: drawn_divergences(earlier=np.full((1, 2), np.nan))),
     ("missing cells scored", lambda: _core.SetTerms(columns(cardinalities=i64(2, 2)), "likelihood", 0.0)),
     ("no such measure", lambda: _core.SetTerms(columns(), "bayes", 1.0)),
     ("a prior of nothing", lambda: _core.SetTerms(columns(), "bdeu", 0.0)),

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
+from fishernet.compare.common_graph import CommonGraph, common_graph, in_order, told_of_rows
 from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.nats import Nats
@@ -39,14 +40,13 @@ from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
-from fishernet.data import State, Table
+from fishernet.data import Source, State, Table
 from fishernet.data.options import Bins
-from fishernet.data.pooling import stacked
+from fishernet.data.pooling import counted
+from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.infer.factors import is_model
-from fishernet.learn import structure
-from fishernet.learn.structures import usual_score
 from fishernet.models.conditionals.base import shown_states
 
 Array = npt.NDArray[np.float64]
@@ -123,6 +123,8 @@ class ChangeResult(Framed):
     """The seed of permutations and bootstrap."""
     min_effect: float = 0.0
     """The smallest effect that counts, in nats."""
+    n_learned: int | None = None
+    """How many rows, drawn at random, the graph was learned from where not from all; the tests take all rows."""
 
     def __repr__(self) -> str:
         doubted = self.in_doubt()
@@ -140,6 +142,10 @@ class ChangeResult(Framed):
     def inherited(self) -> Mapping[str, tuple[str, ...]]:
         """Return the variables whose marginal alone changed, and from where."""
         return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
+
+    def told_of_rows(self) -> str | None:
+        """Return in words that the graph was learned from some rows; None where it was from all, or given."""
+        return None if self.n_learned is None else told_of_rows(self.n_learned, self.n_rows or ())
 
     def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
         """Return the variables of which the graphs disagree, and the arcs that only some of them have.
@@ -218,12 +224,13 @@ def explain_change(
 
     Parameters
     ----------
-    before, after : Table, data frame, or BayesianNetwork
+    before, after : Table, data frame, Source, or BayesianNetwork
         Two tables of the same columns, or two networks over one graph, of which the answer is exact: no test, no
-        interval.
+        interval. Of sources that know statistics alone, as `Blocks`, counts are asked; of streams, too.
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
-        graphs with other directions of its arcs: those in which few conditionals changed count most.
+        graphs with other directions of its arcs: those in which few conditionals changed count most. Of more than
+        100,000 rows, it is learned from so many drawn at random, and all are tested.
     graphs : int
         How many graphs are looked at, at most.
     permutations : int
@@ -248,12 +255,14 @@ def explain_change(
     Returns
     -------
     ChangeResult
-        The same in whatever order columns and rows come.
+        The same in whatever order columns and rows come; of more than 100,000 rows without `net`, columns alone.
 
     Raises
     ------
     SchemaError
         When columns differ, a table has no row, or networks do not have one graph.
+    MissingValueError
+        When a source of statistics alone lacks cells, and no graph is given.
 
     Warns
     -----
@@ -298,17 +307,22 @@ def explain_change(
         return _of_networks(before, after, options)
     if net is not None:
         graph_of(net, "net")
-    first, second = joined(before, after, bins, "explain_change", ("before", "after"))
-    if net is None:
-        first, second = without_determined_columns(first, second, each=True)
-    names = first.names
-    one, other = (in_order(table) for table in (first, second))
-    families = families_of_tables((one, other), options)
-    if net is None:
-        near = sparse_graphs(families, learned_graph((one, other)), graphs, options.level)
+    one: Source
+    other: Source
+    if is_statistics(before) or is_statistics(after):
+        one, other = counted(before, after, "explain_change", ("before", "after"))
+        names = one.names
     else:
-        near = ((given_graph(net, one.names), 1.0),)
-    return explained((one, other), families, near, names, options, progress)
+        first, second = joined(before, after, bins, "explain_change", ("before", "after"))
+        if net is None:
+            first, second = without_determined_columns(first, second, each=True)
+        names = first.names
+        one, other = in_order(first), in_order(second)
+    families = families_of_tables((one, other), options)
+    graph = common_graph((one, other)) if net is None else CommonGraph(given_graph(net, one.names))
+    near = sparse_graphs(families, graph.dag, graphs, options.level) if net is None else ((graph.dag, 1.0),)
+    result = explained((one, other), families, near, names, options, progress)
+    return replace(result, n_learned=graph.n_learned)
 
 
 @dataclass(frozen=True)
@@ -336,7 +350,7 @@ class Options:
 
 
 def explained(
-    tables: tuple[Table, Table],
+    tables: tuple[Source, Source],
     families: Families,
     near: Weighted,
     names: Sequence[str],
@@ -349,21 +363,14 @@ def explained(
     return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in names}))
 
 
-def in_order(table: Table) -> Table:
-    """Return the columns by name, and rows of numbers sorted: splits and resamples hang on no order they came in."""
-    sorted_columns = table.select(sorted(table.names))
-    numbers = any(variable.is_continuous for variable in table.variables)
-    return sorted_columns[np.lexsort(sorted_columns.codes)] if numbers else sorted_columns
-
-
 def families_of_tables(
-    tables: tuple[Table, Table], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
+    tables: tuple[Source, Source], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
 ) -> Families:
     """Return the families of two tables of states, whose counts may be known, or of numbers."""
-    of = tables, options.permutations, options.resamples, options.level, options.seed
+    how = options.permutations, options.resamples, options.level, options.seed
     if any(variable.is_continuous for variable in tables[0].variables):
-        return NumberFamilies(*of)
-    return StateFamilies(*of, counts)
+        return NumberFamilies(cast(tuple[Table, Table], tables), *how)
+    return StateFamilies(tables, *how, counts)
 
 
 def _are_networks(before: Any, after: Any) -> bool:
@@ -407,12 +414,6 @@ def given_graph(net: Graph | HasGraph, names: Sequence[str]) -> Dag:
     return Dag.from_edges(names, directed_arcs(graph, "net"))
 
 
-def learned_graph(tables: Sequence[Table]) -> Dag:
-    """Return the graph of all rows together."""
-    rows = stacked(tables)
-    return structure(rows, score=usual_score(rows), seed=0).dag
-
-
 def sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:
     """Return graphs in which few conditionals changed, with their weights."""
     found = graphs_of_sparse_change(families, tuple(tuple(sorted(p)) for p in best.parents), most, level)
@@ -451,7 +452,7 @@ class _Told:
 
 
 def _result(
-    tables: tuple[Table, Table], families: Families, near: Weighted, found: _Told, options: Options
+    tables: tuple[Source, Source], families: Families, near: Weighted, found: _Told, options: Options
 ) -> ChangeResult:
     names, level = tables[0].names, options.level
     marginal = holm(np.array([families.marginal_p_value(v) for v in range(len(names))]))
@@ -479,7 +480,7 @@ def _result(
         MappingProxyType(families.new_labels()),
         near,
         level,
-        (tables[0].n_rows, tables[1].n_rows),
+        (round(tables[0].total), round(tables[1].total)),
         options.seed,
         options.min_effect,
     )

@@ -30,10 +30,9 @@ from fishernet.compare.change import (
     explained,
     families_of_tables,
     given_graph,
-    in_order,
-    learned_graph,
     sparse_graphs,
 )
+from fishernet.compare.common_graph import CommonGraph, common_graph, in_order
 from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import joined_all, without_determined_columns
@@ -191,7 +190,8 @@ def explain_changes(
     names = read[0].names
     ready = dict(zip(named, (in_order(table) for table in read), strict=True))
     columns = next(iter(ready.values())).names
-    dag = learned_graph(list(ready.values())) if net is None else given_graph(net, columns)
+    graph = common_graph(list(ready.values())) if net is None else CommonGraph(given_graph(net, columns))
+    dag = graph.dag
     counts = {name: FamilyCounts(table) for name, table in ready.items()}
     pairs = _pairs(list(ready), way)
     share = replace(options, level=options.level / len(pairs))
@@ -206,7 +206,7 @@ def explain_changes(
             two, known = (ready[earlier], ready[later]), (counts[earlier], counts[later])
         families = families_of_tables(two, share, known)
         near = sparse_graphs(families, dag, graphs, share.level) if net is None else ((dag, 1.0),)
-        found[later] = explained(two, families, near, names, share)
+        found[later] = replace(explained(two, families, near, names, share), n_learned=graph.n_learned)
     reporter.finish(len(pairs))
     references = {later: earlier for earlier, later in pairs}
     return Changes(MappingProxyType(found), MappingProxyType(references), dag, options.level)

@@ -8,7 +8,8 @@ import numpy as np
 
 from fishernet.base.names import cut
 from fishernet.compare.corrections import holm
-from fishernet.data import Table
+from fishernet.data import Source
+from fishernet.data.pooling import missing_counts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,10 +30,11 @@ class MissingChange:
         return f"MissingChange({cut(self.variable, 80)}: {shares}, p = {self.p_corrected:.3g})"
 
 
-def missing_changes(before: Table, after: Table, level: float) -> tuple[MissingChange, ...]:
+def missing_changes(before: Source, after: Source, level: float) -> tuple[MissingChange, ...]:
     """Return the columns whose share of missing cells changed, those that changed most first."""
-    sizes = before.n_rows, after.n_rows
-    counts = [(before.missing_counts().get(name, 0), after.missing_counts().get(name, 0)) for name in before.names]
+    sizes = round(before.total), round(after.total)
+    lacking = [missing_counts(source) for source in (before, after)]
+    counts = [(lacking[0].get(name, 0), lacking[1].get(name, 0)) for name in before.names]
     corrected = holm(np.array([_p_value(pair, sizes) for pair in counts]))
     found = [
         MissingChange(name, pair[0] / sizes[0], pair[1] / sizes[1], float(p))

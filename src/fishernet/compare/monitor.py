@@ -32,9 +32,8 @@ from fishernet.compare.change import (
     Options,
     families_of_tables,
     given_graph,
-    in_order,
-    learned_graph,
 )
+from fishernet.compare.common_graph import common_graph, in_order
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.orders import families_of
 from fishernet.compare.conditionals.state_families import FamilyCounts
@@ -203,7 +202,7 @@ class Monitor:
             table = table.discretize(AUTO if bins is None else bins)
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
-        self._dag = learned_graph([table]) if net is None else given_graph(net, table.names)
+        self._dag = common_graph([table]).dag if net is None else given_graph(net, table.names)
         self._reference = with_new_state(table)
         self._counts = FamilyCounts(self._reference)
         self._batches = 0

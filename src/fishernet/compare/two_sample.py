@@ -33,6 +33,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
+from fishernet.compare.common_graph import network_of_both
 from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.fused import Fused, Term, fused_test
 from fishernet.compare.large_samples import block_test, weighted_chi_square
@@ -44,7 +45,7 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.data import Blocks, Source, Table
+from fishernet.data import Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
@@ -59,18 +60,16 @@ from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
-from fishernet.learn import bayesian_network
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
 Array = npt.NDArray[np.float64]
-MethodName = Literal["permutation", "chi-square", "block"]
-METHODS = ("permutation", "chi-square", "block")
-CONDITIONALS = "conditionals"  # how the p-value is found where cells are missing
+MethodName = Literal["permutation", "conditionals", "chi-square", "block"]
+METHODS = ("permutation", "conditionals", "chi-square", "block")
+CONDITIONALS = "conditionals"  # also how the p-value is found where cells are missing
 
 FEWEST_PERMUTATIONS = 19  # with fewer no p-value is at most 0.05
 PURPOSE = "two_sample_test"
-MOST_STACKED = 2**22  # rows that are copied to learn from both tables together; more are asked where they lie
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -156,10 +155,12 @@ def two_sample_test(
         learned from 300 rows of X alone, 40 % of tests of equal sources were below 0.05.
     permutations : int
         How many random splits to draw. p-values are multiples of ``1 / (permutations + 1)``.
-    method : {"permutation", "chi-square", "block"}
-        How the p-value is found. "permutation" is exact. "chi-square" takes a scaled chi-squared distribution with the
-        mean and the variance that the statistic has for many rows (Satterthwaite, from the kernel of up to 4,096 rows
-        of both tables): it needs expected counts of 5 or more in every cell; there is a warning where they are not.
+    method : {"permutation", "conditionals", "chi-square", "block"}
+        How the p-value is found. "permutation" is exact, and so is "conditionals" if the kernel's Bayesian network has
+        all arcs: the smallest corrected p-value of its conditionals, for which rows are counted once. "chi-square"
+        takes a scaled chi-squared distribution with the mean and the variance that the statistic has for many rows
+        (Satterthwaite, from the kernel of up to 4,096 rows of both tables): it needs expected counts of 5 or more in
+        every cell; there is a warning where they are not.
         "block" takes the mean of unbiased estimates in blocks of rows and a normal distribution [1]_: of use where the
         kernel has no features and the tables are too large for its whole matrix.
     block_size : int, optional
@@ -238,7 +239,7 @@ def two_sample_test(
     True
     """
     way = word(method, "method", METHODS, error=FishernetError)
-    check_permutations(permutations, used=way == "permutation")
+    check_permutations(permutations, used=way in ("permutation", CONDITIONALS))
     number = fixed_seed(seed)
     _require_samples(X, Y)
     if is_statistics(X) or is_statistics(Y):
@@ -270,7 +271,13 @@ def two_sample_test(
     reporter = Reporter(progress, "permutations")
     key = stream_key(number)
     tests = _tested_shares(known, rows, permutations, number)
-    if tests is not None and any(row.has_missing for row in rows):
+    if tests is None and way == CONDITIONALS:
+        raise FishernetError(
+            "method='conditionals' tests the conditionals of a Bayesian network; it needs its Fisher kernel, "
+            "or none, and tables that have a cell in each of its columns",
+            parameter="method",
+        )
+    if tests is not None and (way == CONDITIONALS or any(row.has_missing for row in rows)):
         observed = split_distances(first, second, 1, key, reporter)
         return made.by_conditionals(observed, known.feature_parts, names, tests)
     found = split_distances(first, second, permutations, key, reporter)
@@ -497,15 +504,6 @@ def without_determined_columns(*tables: Table, each: bool = False) -> tuple[Tabl
         left = without_determined(table.select(left)).names
     kept = [name for name in names if name in left]
     return tables if len(kept) == len(names) else tuple(table.select(kept) for table in tables)
-
-
-def network_of_both(first: Table, second: Table) -> BayesianNetwork:
-    """Return a Bayesian network learned from two tables together, the same in whatever order their columns come."""
-    names = sorted(first.names)
-    tables = [first.select(names), second.select(names)]
-    counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
-    far = counts_alone and first.n_rows + second.n_rows > MOST_STACKED  # the same network, without a copy
-    return bayesian_network(Blocks(tables) if far else stacked(tables), seed=0)
 
 
 def _families(network: BayesianNetwork) -> list[tuple[str, ...]]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import listed, unused_name
-from fishernet.data.matching import as_data
+from fishernet.data.matching import as_data, is_table
+from fishernet.data.source import Source, as_source
+from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Variable
+from fishernet.data.variable import Column, Variable, require_categorical
 
 NEW = "(not seen before)"  # the state of all labels that a reference lacks
 
@@ -127,6 +131,58 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
             f"{purpose} would take for different ones; write both columns as numbers, or both as text"
         )
     return Variable(one.name, [*one.states, *new])
+
+
+class Together(Source):
+    """Sources of the same variables as one: their statistics added."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self._sources[0].variables
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return sum(source.total for source in self._sources)
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables over all rows."""
+        answers = zip(*(source.statistics(sets) for source in self._sources), strict=True)
+        return [reduce(add, parts) for parts in answers]
+
+
+def counted(first: Any, second: Any, purpose: str, names: tuple[str, str]) -> tuple[Source, Source]:
+    """Return two sources of counts with the same variables, where one of them at least knows statistics alone.
+
+    Raises
+    ------
+    SchemaError
+        When their columns differ, one has numbers or no row, or weights are not whole.
+    """
+    sources = [as_source(first), as_source(second)]
+    known = next(source for source in sources if not is_table(source))
+    sources = [source.conform(known.variables) if is_table(source) else source for source in sources]
+    if sources[0].variables != sources[1].variables:
+        raise SchemaError(
+            f"{purpose} needs sources of the same columns with the same states, in one order; read both by one schema"
+        )
+    require_categorical(known.variables, f"{purpose} by statistics alone")
+    for name, source in zip(names, sources, strict=True):
+        if source.total <= 0 or source.total != round(source.total):
+            raise SchemaError(f"{name} must have rows, and weights that are whole; they add up to {source.total:g}")
+    return sources[0], sources[1]
+
+
+def missing_counts(source: Source) -> dict[str, int]:
+    """Return how many cells of each column are missing, of those where any is."""
+    if is_table(source):
+        return source.missing_counts()
+    found = source.statistics([(v,) for v in range(len(source.variables))])
+    return {name: round(of.left_out) for name, of in zip(source.names, found, strict=True) if of.left_out}
 
 
 def stacked(tables: Sequence[Table]) -> Table:

@@ -55,6 +55,8 @@ from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.plot import write_change
 from fishernet.plot.tooltips import check_picture_path
 
+MOST_EXCHANGED = 1_000_000  # rows of both tables, between which rows change places
+
 
 @click.command(short_help="Say whether, where and how two tables differ.")
 @click.argument("before", type=FILE)
@@ -87,7 +89,8 @@ def compare(
     """Say whether the rows of BEFORE and AFTER come from one source, which variables changed, and from what to what.
 
     A network is learned from both tables together. Is there a change: a permutation test that joins many kernels of
-    columns, pairs of columns and the network; where cells are missing, tests of the network's conditionals. Where: the
+    columns, pairs of columns and the network; where cells are missing, and of more than a million rows, tests of the
+    network's conditionals. Of more than 100,000 rows the network is learned from so many, drawn at random. Where: the
     variables whose conditional changed, given their parents, with p-values corrected for all variables, and by how many
     nats (KL of AFTER from BEFORE), over the graphs in which few conditionals changed. What: the configurations that
     changed most. Inherited: variables whose own distribution changed only because of others upstream. Undecided: what
@@ -124,7 +127,10 @@ def compare(
             first, second = _with_states(*joined(first, second, reading.bins, "compare", (str(before), str(after[0]))))
         kernel = None if network is None else row_kernel(network, first, second, seed=0)
         bins = None if network is not None or reading.missing == "state" else reading.bins
-        test = two_sample_test(first, second, kernel, bins=bins, **how)
+        large = first.n_rows + second.n_rows > MOST_EXCHANGED
+        test = two_sample_test(
+            first, second, kernel, bins=bins, method="conditionals" if large else "permutation", **how
+        )
         change = explain_change(first, second, network, bins=bins, **counted)
     if plot is not None:
         write_change(change, plot)
@@ -219,6 +225,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "missing": [asdict(missing) for missing in change.missing],
         "new_labels": _labels(change),
         "graphs": len(change.graphs),
+        "rows_learned_from": change.n_learned,
         "seed": test.seed,
         "variables": rows,
         "configurations": [
@@ -249,6 +256,8 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     by = f"p = {number(test.p_value)}, {how}{nats}"
     size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
     lines = [f"{size}: {verdict} ({by})"]
+    if (told := change.told_of_rows()) is not None:
+        lines.append(told[0].upper() + told[1:])
     if change.missing:
         lines += ["", "The share of missing cells changed:"]
         lines += [

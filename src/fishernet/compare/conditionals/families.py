@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.state_tests import numbers_of_draws
-from fishernet.data import State, Table
+from fishernet.data import State
 
 Array = npt.NDArray[np.float64]
 Family = tuple[int, ...]  # the parents, ascending, and the child as the last
@@ -38,12 +38,12 @@ def once(method: Callable[[Any, Family], Found]) -> Callable[[Any, Family], Foun
 
 
 class Families(ABC):
-    """Two tables and what is asked of their families.
+    """What is asked of the families of two tables.
 
     Parameters
     ----------
-    tables : (Table, Table)
-        Before and after; the same columns.
+    n_variables : int
+        The number of their columns.
     draws : int
         How many tables are drawn for a test; ten times as many where it speaks of a change.
     resamples : int
@@ -52,9 +52,9 @@ class Families(ABC):
     seed : int
     """
 
-    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
-        self._tables, self._seed, self._resamples = tables, seed, resamples
-        self._draws = numbers_of_draws(draws, len(tables[0].variables), level)
+    def __init__(self, n_variables: int, draws: int, resamples: int, level: float, seed: int) -> None:
+        self._seed, self._resamples = seed, resamples
+        self._draws = numbers_of_draws(draws, n_variables, level)
         self._known: dict[tuple[str, Family], Any] = {}
 
     @once

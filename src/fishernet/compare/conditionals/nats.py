@@ -5,8 +5,9 @@ cells occur. So the estimate inverts it: between the conditionals of both tables
 path, ``p_t`` in proportion to ``together ** (1 - t) * own ** t``, on which the divergence grows from 0. At places on it
 tables are drawn with the sizes of the configurations; the interval holds the divergences at which what is observed is
 neither among the smallest nor among the largest 2.5 % of what is drawn, and the estimate is the one at which it lies in
-the middle. Where nothing changed the draws are exact (`state_tests`), and so is the p-value of the test, which
-the interval takes over: it holds 0 where the test does not reject.
+the middle; more places are put where what is drawn comes to reach what is observed all at once, as it does of many
+rows. Where nothing changed the draws are exact (`state_tests`), and so is the p-value of the test, which the interval
+takes over: it holds 0 where the test does not reject.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditionals.state_tests import exchanged
+from fishernet import _core
+from fishernet.base.random import stream_key
+from fishernet.compare.conditionals.state_tests import exact_test
 from fishernet.compare.mechanisms import divergences
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 TAIL = 0.025
-PULL = 1.0  # pseudo-rows of the conditionals of both tables together, in each configuration of each
+PULL = 1.0  # pseudo-rows of both tables together, in each configuration of each; as the core adds to what it draws
 PSEUDO_ROWS = 2.0 ** np.arange(-3, 9)  # of the states' overall shares, of which the likeliest number is taken
 PLACES = np.array([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25, 1.5, 2.0, 3.0])
+ROUNDS, WIDE = 6, 2.5  # how often places are put between two whose normal scores are so far apart: of many rows
 FEWEST_DRAWS = 50
 MOST_CELLS = 2**21  # drawn at a place; fewer tables are drawn of many cells, whose sum varies less
 
@@ -91,7 +95,7 @@ class _Path:
         together = _together(one + other)
         self._ends = [(c + PULL * together) / (c.sum(axis=1, keepdims=True) + PULL) for c in (other, one)]
         self._together = together
-        self._sizes, self._n_later = one.sum(axis=1), int(other.sum())
+        self._n_later = int(other.sum())
         self._shares = other.sum(axis=1) / self._n_later
 
     def at(self, place: float) -> tuple[Array, Array]:
@@ -102,16 +106,21 @@ class _Path:
 
     def inverted(self, p_value: float, draws: int, random: np.random.Generator, covered: float) -> Nats:
         """Return the divergences at which the observed one is a small, a middle and a large one."""
-        observed = float(_of_counts(self._one, self._other))
         n_draws = min(draws, max(MOST_CELLS // self._one.size, FEWEST_DRAWS))
-        means, variances, nats = (np.empty(len(PLACES)) for _ in range(3))
-        for i, place in enumerate(PLACES.tolist()):
-            later, earlier = self.at(place)
-            drawn = self._drawn(later, earlier, n_draws, random)
-            means[i], variances[i] = drawn.mean(), drawn.var(ddof=1)
-            nats[i] = self._shares @ divergences(later, earlier)
-        exact = self._exchanged(2 * n_draws, random)
-        fade = np.maximum(1 - PLACES, 0)  # what is drawn where nothing changed corrects what is drawn near it
+        looked = [self._looked_at(place, n_draws, random) for place in PLACES.tolist()]
+        divergences_where_same = exact_test(np.stack([self._one, self._other])).divergences
+        observed, *exchanged = divergences_where_same(stream_key(random), 2 * n_draws) / self._n_later
+        for _ in range(ROUNDS):
+            _, means, variances, _ = np.array(looked).T
+            scores = _scores(_gamma_tail(observed, means, np.maximum(variances, 1e-300)))
+            gaps = np.flatnonzero((np.diff(scores) > WIDE) & (scores[:-1] < WIDE) & (scores[1:] > -WIDE))
+            if not len(gaps):
+                break
+            between = [place for i in gaps for place in np.linspace(looked[i][0], looked[i + 1][0], 5)[1:-1].tolist()]
+            looked = sorted([*looked, *(self._looked_at(place, n_draws, random) for place in between)])
+        places, means, variances, nats = np.array(looked).T
+        exact = np.array(exchanged)
+        fade = np.maximum(1 - places, 0)  # what is drawn where nothing changed corrects what is drawn near it
         by_chance = float(exact.mean())
         variances = variances + fade * (exact.var(ddof=1) - variances[0])
         means = means + fade * (by_chance - means[0])
@@ -122,18 +131,13 @@ class _Path:
         low = _place_of(min((p_value + 2 * TAIL) / 2, 2 * TAIL), np.maximum.accumulate(reached), nats)
         return Nats(max(low, middle), low, max(low, high), by_chance, covered)
 
-    def _drawn(self, later: Array, earlier: Array, n: int, random: np.random.Generator) -> Array:
-        """Return the divergences of tables drawn from two conditionals, (n,)."""
-        sizes = random.multinomial(self._n_later, self._shares, size=n)
-        return _of_counts(
-            random.multinomial(self._sizes, earlier, size=(n, len(earlier))), random.multinomial(sizes, later)
-        )
-
-    def _exchanged(self, n: int, random: np.random.Generator) -> Array:
-        """Return the divergences of tables whose rows changed places within the configurations, (n,)."""
-        pooled = self._one + self._other
-        drawn = exchanged(pooled, self._sizes, n, random)
-        return _of_counts(drawn, pooled - drawn)
+    def _looked_at(self, place: float, n: int, random: np.random.Generator) -> tuple[float, float, float, float]:
+        """Return a place, the mean and the variance of divergences of tables drawn there, and its own divergence."""
+        later, earlier = self.at(place)
+        sizes, key = self._one.sum(axis=1), stream_key(random)
+        ends = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
+        drawn = _core.drawn_divergences(*ends, sizes, self._shares, self._n_later, key, n)
+        return place, float(drawn.mean()), float(drawn.var(ddof=1)), float(self._shares @ divergences(later, earlier))
 
 
 def _together(pooled: Counts) -> Array:
@@ -153,16 +157,6 @@ def _together(pooled: Counts) -> Array:
     return np.asarray((pooled + best * overall) / (rows[:, None] + best))
 
 
-def _of_counts(one: Counts, other: Counts) -> Array:
-    """Return the divergences of conditionals fitted to counts, (..., configurations, states) -> (...)."""
-    pooled = one + other
-    share = PULL * pooled / pooled.sum(axis=-1, keepdims=True)
-    sizes = other.sum(axis=-1)
-    earlier = (one + share) / (one.sum(axis=-1, keepdims=True) + PULL)
-    later = (other + share) / (sizes[..., None] + PULL)
-    return np.asarray((sizes * divergences(later, earlier)).sum(axis=-1) / sizes.sum(axis=-1))
-
-
 def _gamma_tail(observed: float, means: Array, variances: Array) -> Array:
     """Return the probabilities of at least the observed value under gamma distributions of two moments."""
     from scipy.special import gammaincc  # slow to import, and needed by few calls
@@ -172,11 +166,17 @@ def _gamma_tail(observed: float, means: Array, variances: Array) -> Array:
     return np.where(some, gammaincc(shape, observed * rate), float(observed <= 0))
 
 
+def _scores(reached: Array) -> Array:
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    return np.asarray(ndtri(np.clip(reached, 1e-9, 1 - 1e-9)))
+
+
 def _place_of(share: float, reached: Array, nats: Array) -> float:
     """Return the nats at which so large a share of the draws reaches what is observed, between the places drawn at."""
     from scipy.special import ndtri  # slow to import, and needed by few calls
 
-    scores, wanted = ndtri(np.clip(reached, 1e-9, 1 - 1e-9)), ndtri(share)
+    scores, wanted = _scores(reached), ndtri(share)
     if scores[0] >= wanted:
         return 0.0
     if scores[-1] < wanted:

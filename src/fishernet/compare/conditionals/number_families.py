@@ -12,7 +12,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.families import Families, Family, once
 from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.conditionals.number_tests import regression_p_value
-from fishernet.data import State
+from fishernet.data import State, Table
 
 Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
@@ -22,6 +22,10 @@ LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 
 class NumberFamilies(Families):
     """Two tables of numbers."""
+
+    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
+        super().__init__(len(tables[0].variables), draws, resamples, level, seed)
+        self._tables = tables
 
     def counts(self, family: Family) -> None:  # noqa: ARG002
         """Return nothing: numbers are not counted."""

@@ -14,7 +14,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange, l
 from fishernet.compare.conditionals.families import Families, Family, once
 from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats, changed_nats
 from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
-from fishernet.data import State, Statistic, Table
+from fishernet.data import Source, State, Statistic
 from fishernet.data.variable import Variable
 from fishernet.learn.missing.incomplete import AvailableCases
 
@@ -29,7 +29,7 @@ PSEUDO_COUNT = 0.5  # of a state, in the evidence of a change
 class FamilyCounts:
     """The counts of one table's families, each counted once, however many other tables it is compared with."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Source) -> None:
         self._source = AvailableCases(table)
         self._statistics: dict[Family, Statistic] = {}
 
@@ -46,18 +46,19 @@ class FamilyCounts:
 
 
 class StateFamilies(Families):
-    """Two tables of states, whose counts may be known from another comparison."""
+    """Two tables of states, or sources of their counts, whose counts may be known from another comparison."""
 
     def __init__(
         self,
-        tables: tuple[Table, Table],
+        tables: tuple[Source, Source],
         draws: int,
         resamples: int,
         level: float,
         seed: int,
         counts: tuple[FamilyCounts, FamilyCounts] | None = None,
     ) -> None:
-        super().__init__(tables, draws, resamples, level, seed)
+        super().__init__(len(tables[0].variables), draws, resamples, level, seed)
+        self._tables = tables
         self._cards = [cast(Variable, variable).cardinality for variable in tables[0].variables]
         self._counts = counts or (FamilyCounts(tables[0]), FamilyCounts(tables[1]))
 
@@ -105,13 +106,13 @@ class StateFamilies(Families):
     def score(self, family: Family) -> float:
         """Return the BIC of a conditional that both tables share."""
         before, after = self.counts(family)
-        return self._bic(before + after, sum(table.n_rows for table in self._tables))
+        return self._bic(before + after, round(sum(source.total for source in self._tables)))
 
     @once
     def score_apart(self, family: Family) -> float:
         """Return the BIC of a conditional for each table."""
         pairs = zip(self.counts(family), self._tables, strict=True)
-        return sum(self._bic(counts, table.n_rows) for counts, table in pairs)
+        return sum(self._bic(counts, round(source.total)) for counts, source in pairs)
 
     def _bic(self, counts: Array, n_rows: int) -> float:
         """Return the BIC of counts, as if rows that lack a cell were as those that do not (node-average likelihood)."""

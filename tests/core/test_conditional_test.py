@@ -1,0 +1,150 @@
+"""Tables drawn within configurations: their probabilities, the statistics in NumPy, and the same on all threads."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import rel_entr
+from scipy.stats import multivariate_hypergeom
+
+from fishernet import _core
+
+WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6
+
+
+def test_of(counts: Any) -> _core.ConditionalTest:
+    return _core.ConditionalTest(np.ascontiguousarray(counts, dtype=np.int64))
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+def random_counts(seed: int, shape: tuple[int, int, int], most: int = 20) -> Any:
+    random = np.random.default_rng(seed)
+    return random.integers(0, most, shape) * (random.random(shape) < 0.8)
+
+
+def told_counts(counts: Any, test: _core.ConditionalTest) -> Any:
+    told = counts[:, test.told]
+    return told[told.sum(axis=(1, 2)) > 0][:, :, told.sum(axis=(0, 1)) > 0]
+
+
+def statistics(counts: Any, tables: Any) -> Any:
+    """Return the four statistics of tables with the margins of counts: all groups are looked at, but of two one."""
+    sizes, pooled = counts.sum(axis=2), counts.sum(axis=0)
+    total = sizes.sum(axis=0)
+    expected = sizes[:, :, None] * pooled / total[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chi = np.nan_to_num((tables - expected) ** 2 / expected) * ((total - 1) / total)[:, None]
+    by_configuration = chi.sum(axis=(1, 3))
+    degrees = ((sizes > 0).sum(axis=0) - 1) * ((pooled > 0).sum(axis=1) - 1)
+    seen = 1 if len(counts) == 2 else len(counts)
+    spread = (sizes * (total - sizes) / (total - 1)) @ (pooled / total[:, None])
+    by_state = spread[:seen].sum() / spread[:seen]
+    large = ((tables - expected)[:, :seen] ** 2 * by_state[:, None, :]).sum(axis=(1, 2, 3))
+    covariance, n = 0.0, (len(counts) - 1) * counts.shape[2]
+    for j in range(len(total)):
+        p, q = sizes[:-1, j] / total[j], pooled[j] / total[j]
+        of_groups, of_states = np.diag(p) - np.outer(p, p), np.diag(q) - np.outer(q, q)
+        covariance = covariance + np.kron(of_groups, of_states) * total[j] ** 2 / (total[j] - 1)
+    shift = (tables - expected)[:, :-1].sum(axis=2).reshape(-1, n)
+    of_shift = ((shift @ np.linalg.pinv(covariance, hermitian=True)) * shift).sum(axis=1)
+    normal = (np.cbrt(by_configuration / degrees) - 1 + 2 / (9 * degrees)) / np.sqrt(2 / (9 * degrees))
+    return np.stack([by_configuration.sum(axis=1), large, of_shift, normal.max(axis=1)], axis=1), normal
+
+
+def ranks(values: Any) -> Any:
+    rounded = np.round(values, 9)
+    return (rounded[None] >= rounded[:, None]).mean(axis=1)
+
+
+@pytest.mark.parametrize("sizes", [[3, 4], [2, 3, 2]])
+def test_tables_come_as_often_as_their_margins_say(sizes: list[int]) -> None:
+    """Of each table, group by group: multivariate hypergeometric, given what the groups before have left."""
+    pooled, n = np.array([3, 2, 2]), 40_000
+    rows = np.repeat(np.arange(3), pooled)
+    groups = np.split(rows, np.cumsum(sizes)[:-1])
+    counts = np.stack([np.bincount(group, minlength=3) for group in groups])[:, None]
+    drawn, seen = np.unique(test_of(counts).drawn(5, n), axis=0, return_counts=True)
+    found = dict(zip(map(tuple, drawn.tolist()), seen.tolist(), strict=True))
+    possible = [
+        [state for state in itertools.product(*(range(k + 1) for k in pooled)) if sum(state) == size] for size in sizes
+    ]
+    total = 0.0
+    for table in itertools.product(*possible):
+        if (np.sum(table, axis=0) != pooled).any():
+            continue
+        chance, left = 1.0, pooled
+        for group in table[:-1]:
+            chance *= multivariate_hypergeom.pmf(group, left, sum(group))
+            left = left - group
+        total += chance
+        times = found.pop(tuple(itertools.chain(*table)), 0)
+        assert abs(times - n * chance) <= 5 * np.sqrt(n * chance) + 1
+    assert total == pytest.approx(1)
+    assert not found
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("shape", [(2, 5, 2), (2, 4, 4), (4, 3, 3)])
+def test_statistics_and_p_values_are_those_of_the_definition(seed: int, shape: tuple[int, int, int]) -> None:
+    counts = random_counts(seed, shape)
+    test = test_of(counts)
+    told = told_counts(counts, test)
+    assert test.shape == told.shape
+    drawn = test.drawn(7, 200).reshape(-1, *told.shape)
+    assert (drawn.sum(axis=1) == told.sum(axis=0)).all()
+    assert (drawn.sum(axis=3) == told.sum(axis=2)).all()
+    found, normal = statistics(told, np.concatenate([told[None], drawn]))
+    np.testing.assert_allclose(test.statistics, found[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(test.deviations(7, 200), normal, rtol=1e-9, atol=1e-9)
+    scores = sum(
+        w * np.tan(np.maximum(0.5 - ranks(column), -0.25) * np.pi) for w, column in zip(WEIGHTS, found.T, strict=True)
+    )
+    expected = ranks(scores)[0] if told.shape[1] > 1 else ranks(found[:, 0])[0]
+    assert test.p_value(7, 200) == pytest.approx(expected)
+
+
+def test_divergences_are_those_of_fitted_conditionals() -> None:
+    """Each table has one pseudo-row of both together; configurations count by the later rows."""
+    counts = random_counts(3, (2, 4, 3)) + 1
+    test = test_of(counts)
+    drawn = test.drawn(9, 50).reshape(-1, *test.shape)
+    share = counts.sum(axis=0) / counts.sum(axis=(0, 2))[:, None]
+    for table, found in zip([counts, *drawn], test.divergences(9, 50), strict=True):
+        earlier, later = (table + share) / (table.sum(axis=2, keepdims=True) + 1)
+        apart = (later * np.log(later / earlier)).sum(axis=1)
+        assert found == pytest.approx((table[1].sum(axis=1) * apart).sum(), rel=1e-9, abs=1e-12)
+
+
+def test_divergences_of_two_conditionals_have_the_mean_of_numpys_draws() -> None:
+    random = np.random.default_rng(4)
+    earlier, later = random.dirichlet([1.0, 2.0, 3.0], (2, 5))
+    sizes, shares, n = np.array([4, 30, 200, 9, 50]), random.dirichlet([2.0] * 5), 300
+    found = _core.drawn_divergences(earlier, later, sizes, shares, n, 1, 4000)
+    expected = []
+    for _ in range(4000):
+        before = random.multinomial(sizes, earlier)
+        after = random.multinomial(random.multinomial(n, shares), later)
+        share = (before + after) / (before + after).sum(axis=1, keepdims=True)
+        p, q = ((c + share) / (c.sum(axis=1, keepdims=True) + 1) for c in (after, before))
+        expected.append((after.sum(axis=1) * rel_entr(p, q).sum(axis=1)).sum() / n)
+    for moment in (np.mean, np.std):
+        assert moment(found) == pytest.approx(moment(expected), abs=5 * np.std(expected) / np.sqrt(2000))
+
+
+def test_draws_do_not_depend_on_the_number_of_threads() -> None:
+    test, before = test_of(random_counts(2, (3, 6, 3))), _core.get_threads()
+    try:
+        answers = []
+        for threads in (1, 3):
+            _core.set_threads(threads)
+            answers.append((test.p_value(3, 500), test.deviations(3, 500).tobytes(), test.drawn(3, 500).tobytes()))
+    finally:
+        _core.set_threads(before)
+    assert answers[0] == answers[1]
+    assert test.drawn(3, 70).tobytes() == test.drawn(3, 500)[:70].tobytes()
+    assert test.drawn(4, 70).tobytes() != test.drawn(3, 70).tobytes()
