@@ -107,13 +107,17 @@ def shown_cells(frame: pa.Table, row: int) -> dict[str, str | None]:
     return found
 
 
-def filled(frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> pa.Table:
+def filled(
+    frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: npt.NDArray[np.bool_], name: str | None = None
+) -> pa.Table:
     """Return a frame in which some cells of a variable's column are filled, by codes or numbers; the others stay.
+
+    The column has the variable's name, or that which is given.
 
     The column keeps its type where that can hold what is filled in: whole numbers become numbers with fractions, and
     numbers or dates among which bins come become text.
     """
-    place = frame.column_names.index(variable.name)
+    place = frame.column_names.index(name or variable.name)
     field, column = frame.schema.field(place), frame.column(place)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
