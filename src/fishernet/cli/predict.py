@@ -79,7 +79,7 @@ def predict(
     TABLE needs all other columns of MODEL (.json, .bif, .xdsl or .uai), in any order; further columns are ignored. If
     TABLE has the target, its accuracy and log-loss, in nats per row, are printed on stderr.
 
-    All rows are written as they are in the file and in its order, with missing cells empty; after their columns come
+    All rows are written as they are in the file and in its order, missing cells with their words; behind them come
     "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. The output is
     CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. With --json,
     predictions and probabilities are lists, and so are the columns of --id.
