@@ -257,3 +257,41 @@ def test_rare_evidence_is_noted_once(tmp_path: Path) -> None:
     rare = {"a": [1 - 1e-9, 1e-9], "b": [0.5, 0.5], "c": [0.5, 0.5]}
     path = saved(fn.DependencyNetwork.from_tables(variables, {}, rare), tmp_path)
     assert good("query", path, "b", "c", "--given", "a=yes").err.count("what is given is rare") == 1
+
+
+# ---------------------------------------------------------------------------------------------- beside a table's rows
+
+
+def test_shares_of_a_table_stand_beside_the_answers(asia: Path, tmp_path: Path) -> None:
+    table = ASIA.sample(500, seed=2)
+    fn.write_table(table, tmp_path / "a.csv")
+    for words in (["smoke", "lung"], ["smoke", "lung", "--joint"]):
+        facts = facts_of("query", asia, *words, "--given", "dysp=no", "--data", tmp_path / "a.csv")
+        answers = [facts["joint"]] if "joint" in facts else facts["marginals"].values()
+        asked = [["smoke", "lung"]] if "joint" in facts else ["smoke", "lung"]
+        for names, answer in zip(asked, answers, strict=True):
+            beside = ASIA.query(names, given={"dysp": "no"}).beside(table)
+            assert answer["shares"] == beside.shares.tolist()
+            assert answer["differs"] == beside.differs.tolist()
+            assert (answer["rows"], answer["rows_left_out"]) == (beside.n_rows, 0)
+    lines = good("query", asia, "smoke", "--given", "dysp=no", "--data", tmp_path / "a.csv").out.splitlines()
+    assert lines[2] == "beside                       500 rows"
+    assert table_of(lines)[0][0] == "smoke"
+    assert table_of(lines)[0][-1] == str(ASIA.query("smoke", given={"dysp": "no"}).beside(table).n_rows)
+
+
+def test_a_share_that_disagrees_is_marked(asia: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("smoke,n\nyes,90\nno,10\n,7\n")
+    lines = good("query", asia, "smoke", "--data", tmp_path / "a.csv", "--weights", "n").out.splitlines()
+    assert lines[1] == "beside                       3 rows, weighted; up to 1 left out for a missing cell"
+    assert lines[-3].split() == ["smoke", "yes", "0.5", "0.9", "*", "2"]
+    assert lines[-1].startswith("* the rows disagree")
+
+
+def test_rows_are_beside_what_rows_can_show(asia: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("smoke\nyes\n")
+    words = ("query", asia, "--data", tmp_path / "a.csv")
+    assert "say nothing of --do" in refused(*words, "smoke", "--do", "lung=yes")
+    assert "say nothing of --most-probable" in refused(*words, "--most-probable")
+    assert "--weights is about the rows of --data" in refused("query", asia, "--weights", "n")
+    assert "'lung'" in refused(*words, "lung")

@@ -61,7 +61,7 @@ def test_a_number_falls_where_a_tables_cell_does(number: float) -> None:
     [
         (fn.Variable("v", [1, 2]), "x", r"it has 1, 2$"),
         (fn.Variable("v", [1, 2]), 3, "it has 1, 2"),
-        (fn.Variable("v", ["1", "2"]), 2, "its label is '2', of type str"),
+        (fn.Variable("v", ["2.0", "2"]), 2, "its label is '2', of type str"),
         (fn.Variable("v", ["a", "b"]), None, "no state None"),
         (fn.Variable("v", ["a", "b"]), ["a"], r"no state \['a'\]"),
         (fn.Variable("v", ["a", "b"]), datetime.date(2021, 1, 1), "no state"),
@@ -80,6 +80,14 @@ def test_what_means_nothing_is_refused_with_column_value_and_labels(
     assert (caught.value.variable, caught.value.parameter) == (variable.name, "given")
     assert caught.value.label is said
     assert repr(variable.name) in str(caught.value)
+
+
+def test_what_says_the_same_as_one_state_means_it() -> None:
+    assert value_given(fn.Variable("v", ["1", "2"]), 2) == "2"
+    assert value_given(fn.Variable("v", ["le_34", "gt_34"]), "<= 34") == "le_34"
+    assert value_given(fn.Variable("v", ["gt_34", "le_34"]), 34.5) == "gt_34"
+    with pytest.raises(fn.UnknownStateError):
+        value_given(fn.Variable("v", ["a_b", "a-b"]), "a b")
 
 
 @pytest.mark.parametrize("kind", [datetime.date, datetime.datetime])

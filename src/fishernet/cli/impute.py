@@ -23,6 +23,7 @@ from fishernet.cli.options import (
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, answering, shown
 from fishernet.data import Column, Table
+from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.originals import filled
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
@@ -94,10 +95,11 @@ def _refuse_own_states(model: Path, rows: Table) -> None:
 
 def _frame(frame: pa.Table, variables: Sequence[Column], rows: Table, found: Table) -> pa.Table:
     """Return the rows of a file with the cells that were missing."""
+    columns = {name: column for column, name in columns_alike(frame.column_names, rows.names).items()}
     for variable, before, after in zip(variables, rows.codes, found.codes, strict=True):
         missing = variable.missing(before)
         if missing.any():
-            frame = filled(frame, variable, after, missing)
+            frame = filled(frame, variable, after, missing, columns.get(variable.name, variable.name))
     return frame
 
 

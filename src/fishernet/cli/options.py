@@ -19,6 +19,7 @@ from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, 
 from fishernet.base.io import read_text
 from fishernet.base.names import listed, several
 from fishernet.base.progress import Call
+from fishernet.base.vocabulary import UnknownName
 from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
@@ -179,13 +180,15 @@ class Reading:
             table = table.discretize(AUTO)
         return table.with_missing_states() if as_states else table
 
-    def read_known(self, path: Path, variables: Sequence[Variable], progress: Call | None = None) -> Table:
+    def read_known(
+        self, path: Path, variables: Sequence[Variable], progress: Call | None = None, unknown: UnknownName = "error"
+    ) -> Table:
         """Read the columns of a model's variables, whose states are known; others are ignored."""
         if self.bins is not None or self.binning != QUANTILE:
             option = "--bins" if self.bins is not None else "--binning"
             raise FishernetError(f"{option} is for tables without a model; a model knows where to cut")
         asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
-        table = read(path, progress, schema=variables, missing=self.missing, **asked)
+        table = read(path, progress, schema=variables, missing=self.missing, unknown=unknown, **asked)
         return with_states_of_model(refuse_empty(path, table)) if opening().scheduler is None else table
 
     def read_numbers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
 from fishernet.data import Column, Variable
 from fishernet.data.arrow import dictionary_array
+from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.streams.originals import Originals
@@ -77,7 +79,7 @@ def predict(
     TABLE needs all other columns of MODEL (.json, .bif, .xdsl or .uai), in any order; further columns are ignored. If
     TABLE has the target, its accuracy and log-loss, in nats per row, are printed on stderr.
 
-    All rows are written as they are in the file and in its order, with missing cells empty; after their columns come
+    All rows are written as they are in the file and in its order, missing cells with their words; behind them come
     "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. The output is
     CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. With --json,
     predictions and probabilities are lists, and so are the columns of --id.
@@ -129,8 +131,10 @@ def _of_states(
 ) -> Prediction:
     variable = network.variables[positions(network.names, [target])[0]]
     given = [other for other in network.variables if other.name != target]
-    others = with_states_of_model(read_known_rows(path, file, given, missing=missing, unknown=unknown).table)
-    truth = read_truth(file, variable, missing, unknown)
+    own, theirs = _columns_of(network, file, target)
+    read = read_known_rows(path, file, given, missing=missing, unknown=unknown, exclude=own)
+    others = with_states_of_model(read.table)
+    truth = read_truth(file, variable, missing, unknown, theirs) if own else None
     probabilities = predict_proba(network, others, target)
     quality = None if truth is None else PredictionQuality.of(probabilities, truth, others.weights)
     remark = quality and (
@@ -151,29 +155,38 @@ def _of_states(
     return Prediction(facts, columns, remark or "")
 
 
-def read_truth(file: Originals, target: Variable, missing: str, unknown: UnknownName) -> Codes | None:
-    """Return the codes of the target's column, None when the table has no such column.
+def _columns_of(network: Any, file: Originals, target: str) -> tuple[list[str], list[str]]:
+    """Return which columns of a file are the target's, one or none, and which are those of the model's others."""
+    there = file.frame.column_names
+    alike = columns_alike(there, network.names)
+    known = {name: alike.get(name, name) for name in there}
+    own = [name for name, other in known.items() if other == target]
+    return own, [name for name, other in known.items() if other in network.names and other != target]
+
+
+def read_truth(file: Originals, target: Variable, missing: str, unknown: UnknownName, exclude: Sequence[str]) -> Codes:
+    """Return the codes of the target's column, which is none of those of other variables.
 
     A missing cell's code is the number of states, or that of the model's state for missing cells.
     """
-    if target.name not in file.frame.column_names:
-        return None
     policy: MissingName = "state" if missing == "state" and target.missing_state is not None else "keep"
-    return file.rows(schema=[target], missing=policy, unknown=unknown).table.column(target.name)
+    rows = file.rows(schema=[target], missing=policy, unknown=unknown, exclude=exclude)
+    return rows.table.column(target.name)
 
 
 def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
     at = network.names.index(target)
-    others = file.rows(schema=[v for v in network.variables if v.name != target]).table
+    own, theirs = _columns_of(network, file, target)
+    others = file.rows(schema=[v for v in network.variables if v.name != target], exclude=own).table
     columns = np.insert(others.numbers, at, np.nan, axis=0)
     predicted, sd = np.empty(others.n_rows), np.empty(others.n_rows)
     for gap in gaps_of(columns):
         means, covariance = gap.given(network, columns)
         place = gap.missing.tolist().index(at)
         predicted[gap.rows], sd[gap.rows] = means[place], math.sqrt(covariance[place, place])
-    truth = _true_numbers(file, network.variables[at])
+    truth = _true_numbers(file, network.variables[at], theirs) if own else None
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
     error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
     same = len(sd) > 0 and bool((sd == sd[0]).all())  # of rows that lack the same cells, most often none
@@ -182,11 +195,9 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     return Prediction(facts, {"predicted": pa.array(predicted), "sd": pa.array(sd)}, remark)
 
 
-def _true_numbers(file: Originals, target: Column) -> Numbers | None:
-    """Return the target's own column, None where the table has none of numbers."""
-    if target.name not in file.frame.column_names:
-        return None
+def _true_numbers(file: Originals, target: Column, exclude: Sequence[str]) -> Numbers | None:
+    """Return the target's own column, None where it is none of numbers."""
     try:
-        return np.asarray(file.rows(schema=[target]).table.numbers[0])
+        return np.asarray(file.rows(schema=[target], exclude=exclude).table.numbers[0])
     except FishernetError:  # text in it is no harm: it is not looked at to predict
         return None

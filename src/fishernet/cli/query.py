@@ -23,9 +23,18 @@ from fishernet.cli.models import (
     require,
     wrong_kind,
 )
-from fishernet.cli.options import States, given_option, known_states, model_argument
-from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, shown, shown_states
-from fishernet.infer import family_marginals, intervene, log_evidence, most_probable
+from fishernet.cli.options import (
+    Reading,
+    States,
+    given_option,
+    known_states,
+    model_argument,
+    text_options,
+    weights_option,
+)
+from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown, shown_states
+from fishernet.infer import Beside, family_marginals, intervene, log_evidence, most_probable
+from fishernet.infer.beside import MARKED, shares_shown
 from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 
 SEED = 0  # equal commands give equal numbers
@@ -43,9 +52,22 @@ MOST_CELLS = 2**20  # of a joint table: lines that are printed
 @click.option(
     "--most-probable", "explain", is_flag=True, help="Instead print the most probable states of all variables together."
 )
+@click.option(
+    "--data", type=FILE, metavar="TABLE", help="Show beside each probability the share of TABLE's rows that are so."
+)
+@weights_option
+@text_options
 @answering()
 def query(
-    model: Path, names: tuple[str, ...], given: tuple[str, ...], do: tuple[str, ...], joint: bool, explain: bool
+    model: Path,
+    names: tuple[str, ...],
+    given: tuple[str, ...],
+    do: tuple[str, ...],
+    joint: bool,
+    explain: bool,
+    data: Path | None,
+    weights: str | None,
+    weight_kind: str | None,
 ) -> Answer:
     """Print the probability of each state of each NAME under MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
@@ -56,6 +78,9 @@ def query(
     For a Gaussian network, whose variables are numbers, the mean and standard deviation of each NAME are printed, given
     numbers (--given height=1.8); with --joint their covariances too.
 
+    With --data the rows of TABLE that are as what is given stand beside the model, those with a missing cell in what is
+    given or asked for left out. A * marks a share that disagrees with the probability, by an exact test at 0.001.
+
     Answers of Bayesian and Markov networks are exact. A dependency network gives estimates with a Monte Carlo error,
     the shares of rows drawn by pseudo-Gibbs sampling (fishernet sample draws such rows). --do, --most-probable and the
     probability of the evidence need a model with exact inference; --do needs a Bayesian network of states.
@@ -65,11 +90,17 @@ def query(
       fishernet query model.json cough --given smoke=yes
       fishernet query model.json cough fever --joint --do smoke=no
       fishernet query model.json --most-probable --given cough=yes
+      fishernet query model.json cough --given smoke=yes --data patients.csv
     """  # noqa: D301
     if explain and (names or joint):
         raise FishernetError("--most-probable is about all variables; it goes with no NAME and not with --joint")
     if joint and not names:
         raise FishernetError("--joint needs the NAMEs whose joint table is asked for")
+    if data is None and (weights or weight_kind):
+        raise FishernetError("--weights is about the rows of --data; give that too")
+    if data is not None and (do or explain):
+        other = "--do" if do else "--most-probable"
+        raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
     network = read_model(model)
     if not is_gaussian(network):
         require(has_states, network, model, "query")
@@ -84,6 +115,8 @@ def query(
     facts: dict[str, Any] = {"model": str(model), "given": seen}
     if not is_bayesian(network):
         _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
+    if data is not None and is_gaussian(network):
+        raise wrong_kind(model, network, "--data counts rows, which needs a model of states")
     if is_gaussian(network):
         facts |= _of_numbers(network, wanted, seen, joint=joint, explain=explain)
     elif is_dependency(network):
@@ -91,7 +124,28 @@ def query(
     else:
         net = intervene(network, done) if done else network
         facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
+    if data is not None:
+        how = Reading(weights=weights, weight_kind=weight_kind)
+        facts |= _beside(network, facts, data, how)
     return Answer(facts, _text(facts))
+
+
+def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
+    """Return the shares of a table's rows beside the probabilities of each answer."""
+    variables = {variable.name: variable for variable in net.variables}
+    known = [variables[name] for name in facts["given"]]
+    joint = facts.get("joint")
+    answers: list[Facts] = [joint] if joint else [{"names": [name], **one} for name, one in facts["marginals"].items()]
+    asked = {name for answer in answers for name in answer["names"]}
+    table = how.read_known(path, [v for v in net.variables if v.name in asked or v in known], unknown="missing")
+    found = []
+    for answer in answers:
+        of = tuple([variables[name] for name in answer["names"]])
+        one = Beside.of(of, np.asarray(answer["probabilities"]), known, facts["given"], table)
+        counts = {"rows": one.n_rows, "effective_rows": one.n_effective, "rows_left_out": one.n_missing}
+        found.append({**answer, "shares": one.shares, "differs": one.differs, **counts})
+    both: Facts = {"joint": found[0]} if joint else {"marginals": {one.pop("names")[0]: one for one in found}}
+    return {"data": str(path), "data_rows": table.n_rows, **both}
 
 
 def _check_joint(net: Any, names: Sequence[str]) -> None:
@@ -184,6 +238,11 @@ def _text(facts: Facts) -> Iterator[str]:
     else:
         log = number(facts["log_probability_of_evidence"])
         lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))
+    if besides := _besides(facts):
+        left = max(one["rows_left_out"] for one in besides)
+        missing = f"; up to {left:,} left out for a missing cell" if left else ""
+        weighted = any(abs(one["effective_rows"] - one["rows"]) > 1e-9 * one["rows"] for one in besides)
+        lines.append(("beside", f"{several(facts['data_rows'], 'row')}{', weighted' if weighted else ''}{missing}"))
     if "log_density" in facts:
         lines.append(("log-density given the evidence", number(facts["log_density"])))
     elif "most_probable" in facts:
@@ -194,11 +253,20 @@ def _text(facts: Facts) -> Iterator[str]:
     if len(rows) > 1:
         yield ""
         yield from aligned(rows)
+    if any(np.any(one["differs"]) for one in _besides(facts)):
+        yield MARKED
+
+
+def _besides(facts: Facts) -> list[Facts]:
+    """Return the answers that have shares of rows beside them."""
+    every = [facts["joint"]] if "joint" in facts else list(facts.get("marginals", {}).values())
+    return [one for one in every if "shares" in one]
 
 
 def _rows(facts: Facts) -> Iterator[Sequence[str]]:
     """Yield the rows of the table that answers, the names of its columns first."""
-    errors = ("Monte Carlo error",) if "rows" in facts else ()
+    errors: tuple[str, ...] = ("Monte Carlo error",) if "rows" in facts else ()
+    errors += ("share of rows", "rows") if _besides(facts) else ()
     if "most_probable" in facts:
         yield "variable", "number" if "log_density" in facts else "state"
         for name, state in facts["most_probable"].items():
@@ -233,8 +301,10 @@ def _normal_rows(answer: Facts) -> Iterator[Sequence[str]]:
 def _numbers(answer: Facts) -> Iterator[list[str]]:
     """Yield each probability of an answer, with its error where it has one."""
     columns = [np.ravel(answer[fact]).tolist() for fact in ("probabilities", "standard_errors") if fact in answer]
-    for values in zip(*columns, strict=True):
-        yield [_probability(values[0]), *(f"{error:.2g}" for error in values[1:])]
+    shares = shares_shown(answer["shares"], answer["differs"]) if "shares" in answer else []
+    beside = [[share, "" if place else f"{answer['rows']:,}"] for place, share in enumerate(shares)]
+    for place, values in enumerate(zip(*columns, strict=True)):
+        yield [_probability(values[0]), *(f"{error:.2g}" for error in values[1:]), *(beside[place] if beside else ())]
 
 
 def _probability(value: float) -> str:

@@ -110,9 +110,10 @@ def select(
     row; 100 random rows reach 0.01.
 
     Rows are written as they are in the file, with all its columns, also those that MODEL does not know; missing cells
-    are empty. The first column is the position in the file, counted from 0. The last one, stands_for, is the number of
-    rows whose nearest chosen row is this one; before it come the weight (protodash) and the role (--criticisms). The
-    output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. The
+    keep their words. The first column is the position in the file, counted from 0. The last one, stands_for, is the
+    number of rows whose nearest chosen row is this one; before it come the weight (protodash) and the role
+    (--criticisms). The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
+    .arrow, .xlsx. The
     distance and the time are printed on stderr, or with --json instead of the rows.
 
     \b

@@ -29,11 +29,13 @@ from fishernet.data.decide import (
     refuse_where_asked,
     with_missing_state,
 )
+from fishernet.data.encoding.alike import places_of, with_cuts
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.readings import Reading, are_absent, reading_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
+from fishernet.data.meeting import Met, met_by, renamed, strangers
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, label_array
 
@@ -69,7 +71,6 @@ def encoded(source: Columns, options: Options) -> Encoded:
 
 
 Kept = dict[str, Decision]  # of the columns that stay, by their names
-Readings = dict[str, Reading]
 
 
 def decided_by(summary: Callable[[Kept | None], TableSummary], options: Options) -> Decided:
@@ -92,19 +93,6 @@ def summary_of_part(source: Columns, options: Options, kept: Kept | None = None)
     return summarized([column.kept(rows) for column in cells], weights, int(np.count_nonzero(rows)), options)
 
 
-def summary_for_schema(source: Columns, options: Options) -> TableSummary:
-    """Return the summary of the columns of a part that are text and for which a schema has numbers."""
-    numeric = {v.name for v in options.schema or () if v.is_continuous or v.cuts is not None}
-    cells = [c for c in source.cells if c.name in numeric and not c.holds_numbers and not c.declared]
-    return summarized(cells, None, source.n_rows, options)
-
-
-def readings_of(summary: TableSummary) -> Readings:
-    """Return how the columns of a summary are written, where that is otherwise than Python writes numbers."""
-    found = {column.name: column.as_read().reading for column in summary.columns}
-    return {name: reading for name, reading in found.items() if reading is not None}
-
-
 def _read(column: SourceColumn, decision: Decision) -> SourceColumn:
     """Return a column with its text read as was decided: as numbers, or as states without words for missing cells."""
     reading, variable = decision.reading, decision.variable
@@ -123,30 +111,32 @@ def _read(column: SourceColumn, decision: Decision) -> SourceColumn:
 
 def encode(source: Columns, options: Options, decided: Decided | None = None) -> Encoded:
     """Return the columns of a source as the variables that were decided on have them, or those of a schema."""
-    readings = readings_of(summary_for_schema(source, options)) if decided is None else None
-    return encode_part(source, options, decided, readings, is_whole=True)
+    met = met_by(strangers(source, options), options) if decided is None else None
+    return encode_part(source, options, decided, met, is_whole=True)
 
 
 def encode_part(
     source: Columns,
     options: Options,
     decided: Decided | None = None,
-    readings: Readings | None = None,
+    met: Met | None = None,
     *,
     first_row: int = 0,
     is_whole: bool = False,
 ) -> Encoded:
     """Return the columns of some rows, as `encode`; of parts, missing cells are counted for `refuse_missing`.
 
-    Where there is a schema, `readings` say how its columns of numbers are written in all parts together.
+    Where there is a schema, `met` says how its columns are written in all parts together.
     """
     variables = decided.variables if decided is not None else options.schema or ()
-    wanted = {variable.name: variable for variable in variables}
+    met = met or Met()
+    wanted = {variable.name: variable if decided is not None else with_cuts(variable) for variable in variables}
     cells, weights = split_weights(source, options, first_row)
     if decided is not None and weights is not None and decided.weight_factor != 1:
         weights = weights.astype(np.float64) * decided.weight_factor
     if decided is None:
-        cells = [_as_known(c, wanted[c.name], (readings or {}).get(c.name)) for c in cells if c.name in wanted]
+        cells = renamed(cells, options)
+        cells = [_as_known(c, wanted[c.name], met.readings.get(c.name)) for c in cells if c.name in wanted]
     else:
         of = {decision.name: decision for decision in decided.decisions}
         cells = [_read(c, of[c.name]) for c in cells if c.name in wanted]
@@ -162,13 +152,23 @@ def encode_part(
         else:
             found = {name: column.kept(kept) for name, column in found.items()}
             weights, n_rows = None if weights is None else weights[kept], int(np.count_nonzero(kept))
-    look_up = partial(_blocks, options=options, kept=kept, first_row=first_row, given=decided is None)
-    columns = [joined(look_up(found[v.name], v), n_rows, np.dtype(v.dtype)) for v in variables]
+    look_up = partial(_blocks, options=options, met=met, kept=kept, first_row=first_row, given=decided is None)
+    columns = [joined(look_up(found[v.name], wanted[v.name]), n_rows, np.dtype(v.dtype)) for v in variables]
+    columns = [_in_places(column, wanted[v.name], v) for v, column in zip(variables, columns, strict=True)]
     decisions = () if decided is None else decided.decisions
     encoded_rows = Encoded(tuple(variables), columns, weights, n_rows, decisions, kept, missing)
     if decided is None and options.missing == "drop" and options.unknown == "missing":
         return _without_missing(encoded_rows)
     return encoded_rows
+
+
+def _in_places(column: npt.NDArray[Any], cut: Column, variable: Column) -> npt.NDArray[Any]:
+    """Return codes of a variable with the cuts that its states say as those of the variable itself."""
+    if cut is variable or cut.is_continuous or variable.is_continuous or cut.states == variable.states:
+        return column
+    places: npt.NDArray[Any] = np.array(places_of(cut, variable), dtype=variable.dtype)
+    found: npt.NDArray[Any] = places[column]
+    return found
 
 
 def _as_written(column: SourceColumn, variable: Column, options: Options) -> SourceColumn:
@@ -220,6 +220,7 @@ def _blocks(
     variable: Column,
     *,
     options: Options,
+    met: Met,
     kept: npt.NDArray[np.bool_] | None,
     first_row: int,
     given: bool,
@@ -249,7 +250,7 @@ def _blocks(
             yield codes.astype(variable.dtype)
         return
     cells = column.coded
-    codes = looked_up(cells, variable)
+    codes = looked_up(cells, variable, met.alike.get(variable.name))
     if options.unknown == "error":
         refuse_unknown(cells, variable, codes == UNKNOWN, kept, first_row)
     codes[codes == UNKNOWN] = fill

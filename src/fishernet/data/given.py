@@ -16,6 +16,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
+from fishernet.data.encoding.alike import places_of, states_alike, with_cuts
 from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.dates import DATE, TIME, Unit, counted, unit_of
 from fishernet.data.encoding.labels import numbers_of
@@ -55,9 +56,12 @@ def code_of(variable: Variable, value: object, *, parameter: str | None = None) 
     if code is None and isinstance(value, str):
         found = int(looked_up(Cells(variable.name, label_array([value]), [], text=True), variable)[0])
         code = None if found == UNKNOWN else found
-    if code is None and variable.cuts is not None:
+    if code is None and isinstance(value, str | int | float):
+        code = states_alike(variable, [value]).get(value)
+    cut = with_cuts(variable)
+    if code is None and not cut.is_continuous and cut.cuts is not None:
         number = _number(value, _unit_of_bins(variable))
-        code = None if math.isnan(number) else int(variable.bin([number])[0])
+        code = None if math.isnan(number) else places_of(cut, variable)[int(cut.bin([number])[0])]
     if code is None:
         raise _no_state(variable, value, parameter)
     return code

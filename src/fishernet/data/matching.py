@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -47,7 +48,8 @@ def as_table(
     Parameters
     ----------
     data : Table, data frame, mapping from names to columns, or (n_rows, n_variables) array
-        Columns are found by name and labels by value, in any order; other columns are passed over. The columns of an
+        Columns are found by name and labels by value, in any order; other columns are passed over. What is not found
+        so may be there in other signs (`fishernet.data.encoding.alike`), which is told. The columns of an
         array are the variables in their order: codes of categorical ones, numbers of continuous ones.
     variables : sequence of Variable and Continuous
         The model's.
@@ -72,9 +74,13 @@ def as_table(
     left_out = check.items(without, "without")
     needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
     if is_table(data):
-        table = data.conform(needed, unknown=unknown)
+        table = data
+        if left_out and not set(table.names).issuperset([variable.name for variable in needed]):
+            table = table.select([name for name in table.names if name not in left_out])  # these stand for no other
+        table = table.conform(needed, unknown=unknown)
     elif is_frame(data):
-        table = Table.from_frame(data, schema=needed, unknown=unknown)
+        options = replace(Options.of_frame(schema=needed, unknown=unknown), besides=frozenset(left_out))
+        table = Table.of_columns(frame_columns(data, options), options)
     else:
         _require_array(data)
         table = _array_table(data, variables, needed)

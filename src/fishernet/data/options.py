@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, ForwardRef, Literal, TypedDict, TypeVar, Unpack, get_args
@@ -20,6 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str, shown
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName, spelled
+from fishernet.data.encoding.alike import columns_alike, several_say
 from fishernet.data.variable import Column, checked_variables
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -206,6 +207,8 @@ class Options:
     text: TextFormat = PLAIN
     named_na: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Further words that mean a missing cell, by the column in which they do."""
+    besides: frozenset[str] = frozenset()
+    """Names of a model's other variables: what is a column of theirs stands for none of the schema."""
 
     @classmethod
     def checked(cls, **keywords: Unpack[FileKeywords]) -> Options:
@@ -293,9 +296,18 @@ class Options:
         self._require(names, [name for name, _ in self.named_na], "na_values")
         if self.schema is None:
             return names
-        wanted = {variable.name for variable in self.schema}
-        self._require(names, [variable.name for variable in self.schema], "schema")
-        return [name for name in names if name in wanted or name == self.weights]
+        alike = self.columns_alike(names)
+        wanted = [variable.name for variable in self.schema if variable.name not in alike.values()]
+        self._require(names, wanted, "schema")
+        chosen = {*wanted, *alike, self.weights}
+        return [name for name in names if name in chosen]
+
+    def columns_alike(self, names: Iterable[str]) -> dict[str, str]:
+        """Return which columns stand for a variable of the schema that bears their name in other signs, by name."""
+        left_out = {self.weights, *self.exclude}
+        wanted = [variable.name for variable in self.schema or ()]
+        alike = columns_alike([name for name in names if name not in left_out], [*wanted, *self.besides])
+        return {name: other for name, other in alike.items() if other not in self.besides}
 
     @property
     def said_of(self) -> frozenset[str]:
@@ -331,13 +343,14 @@ class Options:
         return self.weights is None and name not in {variable.name for variable in self.schema or ()}
 
     @staticmethod
-    def _require(names: Sequence[str], wanted: Iterable[str], keyword: str) -> None:
+    def _require(names: Sequence[str], wanted: Collection[str], keyword: str) -> None:
         known = set(names)
         absent = [name for name in wanted if name not in known]
         if absent:
             asked = "which is needed" if keyword == "schema" else f"as {keyword} asks"
+            more = several_say(names, wanted, absent[0]) if keyword == "schema" else ""
             raise SchemaError(
-                f"there is no column {listed(absent)}, {asked}; there are {listed(names)}", parameter=keyword
+                f"there is no column {listed(absent)}, {asked}; there are {listed(names)}{more}", parameter=keyword
             )
 
 

@@ -2,11 +2,13 @@
 
 A frame of them is an Arrow table. The columns of a text file are dictionary-encoded text, marked as such, so that a
 text file holds again what was read (``007``, ``1.50``), and a Parquet or Arrow file numbers, dates and truth values
-where a column is of these. Missing cells are null.
+where a column is of these. Missing cells are null, but for words that a text file has for them (``NA``, ``?``): these
+stay, and the column's mark says which they are.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +25,7 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 TEXT = b"fishernet.text"
 INDEX = b"fishernet.index"
+WORDS = b"fishernet.missing"
 Written = Literal["cells", "told", "nominal", "numeric", "string"]
 """What the text of a column is: cells of any type, such whose missing ones are null, or what an ARFF file declares."""
 
@@ -44,21 +47,67 @@ def is_index(field: pa.Field) -> bool:
     return INDEX in (field.metadata or {})
 
 
-def with_nulls(frame: pa.Table, na_values: frozenset[str]) -> pa.Table:
-    """Return a frame in which the words of text files for missing cells are null."""
+def marked(frame: pa.Table, na_values: frozenset[str]) -> pa.Table:
+    """Return a frame in which the words of text files for missing cells are marked as such, and empty cells null.
+
+    The words stay as they are written, so that a text file holds them again; `with_nulls` takes them out.
+    """
     for place, field in enumerate(frame.schema):
         if written_as(field) == "cells" and na_values:
-            column = frame.column(place)
-            words = pa.array(sorted(na_values), column.type.value_type)
-            chunks = [
-                pa.DictionaryArray.from_arrays(
-                    pc.if_else(pc.fill_null(pc.is_in(chunk.indices, _where(chunk, words)), False), None, chunk.indices),
-                    chunk.dictionary,
-                )
-                for chunk in column.chunks
-            ]
-            frame = frame.set_column(place, field, pa.chunked_array(chunks, column.type))
+            column = _without(frame.column(place), frozenset([""]) & na_values)
+            frame = frame.set_column(place, _with_words(field, na_values - {""}), column)
     return frame
+
+
+def spelled(frame: pa.Table, told: pa.Table) -> pa.Table:
+    """Return a frame with the words for missing cells that a file with quotes has, from its columns as they are told.
+
+    A word that is also a label, in quotes, is not put in: the cell stays null.
+    """
+    for name in told.column_names:
+        place = frame.column_names.index(name)
+        column, texts = frame.column(place), told.column(name)
+        words = pc.unique(texts_of(texts).filter(column.is_null()))
+        words = frozenset(words.to_pylist()) - {None, ""} - set(pc.unique(texts_of(column)).to_pylist())
+        if words:
+            plain = texts_of(texts)
+            put = pc.and_(column.is_null(), pc.is_in(plain, pa.array(sorted(words), plain.type)))
+            whole = pc.if_else(put, plain, texts_of(column)).dictionary_encode()
+            frame = frame.set_column(place, _with_words(frame.schema.field(place), words).with_type(whole.type), whole)
+    return frame
+
+
+def missing_words(field: pa.Field) -> frozenset[str]:
+    """Return the words that mean a missing cell in a column of text."""
+    return frozenset(json.loads((field.metadata or {}).get(WORDS, b"[]")))
+
+
+def with_nulls(frame: pa.Table) -> pa.Table:
+    """Return a frame in which the cells with words for missing ones are null."""
+    for place, field in enumerate(frame.schema):
+        if words := missing_words(field):
+            frame = frame.set_column(place, _with_words(field, frozenset()), _without(frame.column(place), words))
+    return frame
+
+
+def _with_words(field: pa.Field, words: frozenset[str]) -> pa.Field:
+    others = {key: value for key, value in (field.metadata or {}).items() if key != WORDS}
+    return field.with_metadata(others | ({WORDS: json.dumps(sorted(words)).encode()} if words else {}))
+
+
+def _without(column: pa.ChunkedArray, words: frozenset[str]) -> pa.ChunkedArray:
+    """Return a dictionary-encoded column in which some words are null."""
+    if not words:
+        return column
+    among = pa.array(sorted(words), column.type.value_type)
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            pc.if_else(pc.fill_null(pc.is_in(chunk.indices, _where(chunk, among)), False), None, chunk.indices),
+            chunk.dictionary,
+        )
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, column.type)
 
 
 def _where(chunk: pa.DictionaryArray, words: pa.Array) -> pa.Array:
@@ -68,6 +117,7 @@ def _where(chunk: pa.DictionaryArray, words: pa.Array) -> pa.Array:
 
 def typed_frame(frame: pa.Table) -> pa.Table:
     """Return a frame with the text of text files as what it means: numbers, truth values, dates, or text."""
+    frame = with_nulls(frame)
     for place, field in enumerate(frame.schema):
         if written_as(field):
             column = frame.column(place).unify_dictionaries()
@@ -99,21 +149,26 @@ def texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def shown_cells(frame: pa.Table, row: int) -> dict[str, str | None]:
     """Return the cells of one row as text, by column; None where one is missing, or is of a type that text lacks."""
     found: dict[str, str | None] = {}
+    frame = with_nulls(frame.slice(row, 1))
     for name in frame.column_names:
         try:
-            found[name] = texts_of(frame.column(name).slice(row, 1))[0].as_py()
+            found[name] = texts_of(frame.column(name))[0].as_py()
         except pa.ArrowNotImplementedError:
             found[name] = None
     return found
 
 
-def filled(frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> pa.Table:
+def filled(
+    frame: pa.Table, variable: Column, cells: npt.NDArray[Any], missing: npt.NDArray[np.bool_], name: str | None = None
+) -> pa.Table:
     """Return a frame in which some cells of a variable's column are filled, by codes or numbers; the others stay.
+
+    The column has the variable's name, or that which is given.
 
     The column keeps its type where that can hold what is filled in: whole numbers become numbers with fractions, and
     numbers or dates among which bins come become text.
     """
-    place = frame.column_names.index(variable.name)
+    place = frame.column_names.index(name or variable.name)
     field, column = frame.schema.field(place), frame.column(place)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -38,6 +38,7 @@ from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described, summarized
 from fishernet.data.digest import rows_digest
 from fishernet.data.encode import encoded, told_of_bins, with_missing_states
+from fishernet.data.encoding.alike import places_alike
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
@@ -674,7 +675,9 @@ class Table(GivesFrames):
     def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
-        Columns are matched by name, in any order; others are left out. A column whose variable is already equal is
+        Columns are matched by name, in any order; others are left out. Names and labels that are not found may be there
+        in other signs, as those of a model that comes back from another program are: ``Age (years)`` for ``Age_years``
+        is taken, with a warning, where no other says the same. A column whose variable is already equal is
         taken as it is. Numbers are looked up among states, or binned where the variable has cuts; states that are
         numbers become these where the variable is continuous.
 
@@ -700,11 +703,7 @@ class Table(GivesFrames):
 
     def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:
         """Return what each variable's column is here, its cells, and the variable."""
-        where = {name: position for position, name in enumerate(self.names)}
-        absent = [variable.name for variable in variables if variable.name not in where]
-        if absent:
-            raise SchemaError(f"the table lacks the column {listed(absent)}; it has {listed(self.names)}")
-        at = [where[variable.name] for variable in variables]
+        at = places_alike(self._variables, variables)
         return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]
 
 

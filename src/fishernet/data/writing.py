@@ -29,7 +29,7 @@ from fishernet.data.encoding.recode import looked_up
 from fishernet.data.formats.layout import DELIMITERS
 from fishernet.data.formats.sheets import write_sheet
 from fishernet.data.options import DEFAULT_NA, Options
-from fishernet.data.originals import texts_of, typed_frame, written_as
+from fishernet.data.originals import missing_words, texts_of, typed_frame, written_as
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -199,11 +199,15 @@ def _written(field: pa.Field, column: pa.ChunkedArray, gap: str, escape_formulas
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         texts = texts.dictionary_encode()
-        quoted = _as_it_is if written_as(field) else _cell
+        quoted = partial(_spelled, words=missing_words(field)) if written_as(field) else _cell
+        formulas: set[str] = set()  # words for missing cells that a spreadsheet could take for some
         if escape_formulas:
+            formulas = {word for word in missing_words(field) if word.startswith(FORMULA)}
             quoted = partial(_harmless, written=quoted)
         chunks = [
-            pa.array(map(quoted, chunk.dictionary.to_pylist()), pa.large_string()).take(chunk.indices)
+            pa.array(
+                [None if text in formulas else quoted(text) for text in chunk.dictionary.to_pylist()], pa.large_string()
+            ).take(chunk.indices)
             for chunk in texts.chunks
         ]
         texts = pa.chunked_array(chunks, pa.large_string())
@@ -286,6 +290,11 @@ def _as_it_is(text: str) -> str:
         or len(text.splitlines()) > 1
     )
     return _quoted(text) if special or text in DEFAULT_NA else text
+
+
+def _spelled(text: str, words: frozenset[str]) -> str:
+    """Return the text of a cell as it was read: the words for missing ones without quotes."""
+    return text if text in words and not any(other in text for other in (*DELIMITERS, '"')) else _as_it_is(text)
 
 
 def _quoted(text: str) -> str:

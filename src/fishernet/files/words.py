@@ -14,30 +14,14 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from fishernet.base.errors import warn
+from fishernet.base.spoken import spoken
 from fishernet.models.conditionals.base import Probabilities
 
-MOST_LETTERS = 80  # of a word that is made
-
-_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|-?inf"
-_INTERVAL = rf"\s*([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])\s*"
-_SPOKEN = (  # patterns are compiled when they are used: an import should not wait for them
-    ("<=|≤", " le "),
-    (">=|≥", " ge "),
-    ("!=|≠", " ne "),
-    ("<", " lt "),
-    (">", " gt "),
-    ("=", " eq "),
-    (r"(?<!\w)[-\u2212](?=[.0-9]|inf\b)", " minus "),
-    (r"(?<=[0-9])\+(?!\w)", " plus "),
-    ("%", " percent "),
-    ("&", " and "),
-)
 _IN_XML = {ord(sign): f"&#{ord(sign)};" for sign in '&<>"\t\n\r'}
 _TROUBLE = r"[;={}()|/*']"  # separators, braces, comments
 
@@ -59,22 +43,6 @@ def safe_words(labels: Sequence[str], plain: re.Pattern[str], reserved: Collecti
         if words[position] is None:
             words[position] = _new_word(spoken(label, reserved), taken, numbers, folds)
     return [word for word in words if word is not None]
-
-
-def spoken(label: str, reserved: Collection[str]) -> str:
-    """Return an identifier that says what a label says: letters, digits and underscores, a letter first."""
-    interval = re.fullmatch(_INTERVAL, label)
-    if interval:
-        opening, low, high, closing = interval.groups()
-        label = f"{'>=' if opening == '[' else '>'} {low} {'<=' if closing == ']' else '<'} {high}"
-    for pattern, words in _SPOKEN:
-        label = re.sub(pattern, words, label)
-    letters = [c for c in unicodedata.normalize("NFKD", label[: 4 * MOST_LETTERS]) if not unicodedata.combining(c)]
-    shown = "".join(c if c.isascii() else f" u{ord(c):x} " for c in letters)
-    word = re.sub("[^A-Za-z0-9]+", "_", shown).strip("_")[:MOST_LETTERS].rstrip("_")
-    if not word or word.lower() in reserved:
-        return f"q_{word}".rstrip("_")
-    return word if word[0].isalpha() else f"q{word}"
 
 
 def _new_word(word: str, taken: set[str], numbers: dict[str, int], folds: bool) -> str:

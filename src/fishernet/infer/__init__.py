@@ -1,12 +1,13 @@
 """Inference: what is probable, given what is known.
 
-``net.query`` answers with labels, in a `Distribution`; `marginal`, `family_marginals`, `log_evidence` and
-`most_probable` answer one question each with bare numbers, by the cheapest exact plan. `JunctionTree` keeps a plan for
-many questions to one network. `predict_proba` says how probable each state of one column is, `impute` fills in all that
-a table lacks, `sample` draws rows given what is known, `group_probabilities` gives what the Fisher kernel divides by,
-and `intervene` sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov
-networks (`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network
-ends; `estimate` and `diagnose` run its chains.
+``net.query`` answers with labels, in a `Distribution` (`Beside` a table's rows if asked); `marginal`,
+`family_marginals`, `log_evidence` and `most_probable` answer one question each with bare numbers, by the cheapest
+exact plan. `JunctionTree` keeps a plan for many questions to one network. `predict_proba` says how probable each
+state of one column is, `impute` fills in all that a table lacks, `sample` draws rows given what is known,
+`group_probabilities` gives what the Fisher kernel divides by, and `intervene` sets a variable from outside. All of
+that is exact, for Bayesian networks and in part for Markov networks (`log_partition`). `stationary` is the
+distribution in which the pseudo-Gibbs sampling of a dependency network ends; `estimate` and `diagnose` run its
+chains.
 
 Of a Gaussian network, whose variables are numbers, `query`, `most_probable`, `log_evidence` and `sample` are answered
 by its normal distribution, and `marginal` is the `NormalDistribution` of `query`. Its prediction is a mean
@@ -17,6 +18,7 @@ What is known comes as ``given``, a mapping from names to states or numbers, loo
 seen).
 """
 
+from fishernet.infer.beside import Beside
 from fishernet.infer.completion import impute
 from fishernet.infer.distribution import Distribution, NormalDistribution
 from fishernet.infer.factors import group_probabilities
@@ -36,6 +38,7 @@ from fishernet.infer.queries import (
 from fishernet.infer.stationary_distribution import stationary
 
 __all__ = [
+    "Beside",
     "Diagnosis",
     "Distribution",
     "Estimate",

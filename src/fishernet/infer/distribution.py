@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,34 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.display import Framed, aligned, brief
+from fishernet.base.display import Framed, brief
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed, positions, several
 from fishernet.data import Continuous, Variable
 from fishernet.data.frames.answering import cells_frame
 from fishernet.data.given import code_of
+from fishernet.data.matching import Data
 from fishernet.data.variable import State
+from fishernet.infer.beside import LONGEST, Beside, lines_of, title
 
 Array = npt.NDArray[np.float64]
 Label = State | tuple[State, ...]
-
-MOST_SHOWN = 20  # rows of a table that str() shows
-LONGEST = 30  # characters of a label that str() shows
-
-
-def title_of(names: Sequence[str], given: Mapping[str, State]) -> str:
-    """Return what is asked and given, in short: ``lung, bronc | xray = 'yes'``."""
-    known = ", ".join(f"{cut(name, LONGEST)} = {cut(repr(state), LONGEST)}" for name, state in list(given.items())[:6])
-    more = f", ... {len(given):,} in all" if len(given) > 6 else ""
-    asked = ", ".join(cut(name, LONGEST) for name in names[:6]) + (", ..." if len(names) > 6 else "")
-    return f"{asked}{' | ' if given else ''}{known}{more}"
-
-
-def shown_table(title: str, header: Sequence[str], rows: Iterator[Sequence[str]], n_rows: int) -> str:
-    """Return the first rows of an answer below its title."""
-    lines = aligned([header, *itertools.islice(rows, MOST_SHOWN)])
-    more = [f"... and {several(n_rows - MOST_SHOWN, 'more row')}"] if n_rows > MOST_SHOWN else []
-    return "\n".join([title, *lines, *more])
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -77,6 +61,10 @@ class Distribution(Framed):
     """The number of rows that were drawn; None where the probabilities are exact."""
     seed: int | None = None
     """The seed that gives the same numbers again; None where they are exact."""
+    known: tuple[Variable, ...] = ()
+    """The variables whose states were given."""
+    soft: tuple[str, ...] = ()
+    """The names of the variables of which soft evidence was given."""
 
     def __post_init__(self) -> None:
         for array in (self.array, self.standard_errors):
@@ -122,6 +110,39 @@ class Distribution(Framed):
         """Return the probability of each label, or of each tuple of labels, one per variable."""
         return dict(zip(self, self.array.ravel().tolist(), strict=True))
 
+    def beside(self, table: Data) -> Beside:
+        """Return the answer beside a table's own shares, with a mark where the two disagree.
+
+        The rows that count are those with the states that were given and without a missing cell in what was given or
+        asked for, by their weights.
+
+        Parameters
+        ----------
+        table : Table or data frame
+            Columns are found by name and labels by value; only those of what was asked and given are needed. Of a model
+            that was set by intervention (``net.do``, `intervene`) rows that were only seen show something else.
+
+        Raises
+        ------
+        SchemaError
+            When a column lacks, or soft evidence was given, which no row shows.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> asia = fn.datasets.load("asia")
+        >>> other = fn.Table.from_frame({"smoke": ["yes"] * 90 + ["no"] * 10})
+        >>> print(asia.query("smoke").beside(other))
+        P(smoke), beside 100 of 100 rows
+        smoke  probability  share of rows
+        yes    0.5          0.9 *
+        no     0.5          0.1 *
+        * the rows disagree: were the probability right, a share so far from it came in 1 of 1,000 tables at most
+        """
+        if self.soft:
+            raise SchemaError(f"the answer has soft evidence of {listed(self.soft)}, which no row shows; give states")
+        return Beside.of(self.variables, self.array, self.known, self.given, table)
+
     def to_frame(self) -> pa.Table:
         """Return one row per probability: the labels, ``probability`` and, where it was sampled, ``standard_error``."""
         errors = {} if self.standard_errors is None else {"standard_error": self.standard_errors}
@@ -134,7 +155,7 @@ class Distribution(Framed):
             shown += f", ... {len(self):,} states" if len(self) > 6 else ""
         else:
             shown = several(len(self), "cell")
-        return f"Distribution({title_of(self.names, self.given)}: {shown})"
+        return f"Distribution({title(self.names, self.given)}: {shown})"
 
     def __str__(self) -> str:
         columns = [self.array.ravel()]
@@ -146,7 +167,7 @@ class Distribution(Framed):
             [*(cut(str(label), LONGEST) for label in of), *(f"{column[row]:.6g}" for column in columns)]
             for row, of in enumerate(labels)
         )
-        return shown_table(f"P({title_of(self.names, self.given)})", header, rows, len(self))
+        return lines_of(f"P({title(self.names, self.given)})", header, rows, len(self))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -223,9 +244,9 @@ class NormalDistribution(Framed):
         pairs = zip(self.mean[:6].tolist(), self.sd[:6].tolist(), strict=True)
         shown = ", ".join(f"{brief(mean)} +- {brief(sd)}" for mean, sd in pairs)
         more = ", ..." if len(self) > 6 else ""
-        return f"NormalDistribution({title_of(self.names, self.given)}: {shown}{more})"
+        return f"NormalDistribution({title(self.names, self.given)}: {shown}{more})"
 
     def __str__(self) -> str:
         numbers = zip(self.names, self.mean.tolist(), self.sd.tolist(), strict=True)
         rows = ([cut(name, LONGEST), f"{mean:.6g}", f"{sd:.6g}"] for name, mean, sd in numbers)
-        return shown_table(f"P({title_of(self.names, self.given)})", ("name", "mean", "sd"), rows, len(self))
+        return lines_of(f"P({title(self.names, self.given)})", ("name", "mean", "sd"), rows, len(self))

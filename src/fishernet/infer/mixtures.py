@@ -16,7 +16,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.data import Continuous, Variable
 from fishernet.data.variable import Column, State
-from fishernet.infer.distribution import Distribution, shown_table, title_of
+from fishernet.infer.beside import lines_of, title
+from fishernet.infer.distribution import Distribution
 from fishernet.infer.factors import Array
 from fishernet.infer.number_blocks import LOG_TAU
 
@@ -138,14 +139,14 @@ class NumberDistribution(Framed):
         return pa.table({"name": [self.variable.name], **{name: [x] for name, x in self.to_dict().items()}})
 
     def __repr__(self) -> str:
-        of = title_of([self.variable.name], self.given)
+        of = title([self.variable.name], self.given)
         return f"NumberDistribution({of}: {brief(self.mean)} +- {brief(self.sd)})"
 
     def __str__(self) -> str:
         found = self.to_dict()
         header = ["mean", "sd", "median", "95 % from", "to"]
         rows = iter([[f"{x:.6g}" for x in found.values()]])
-        return shown_table(f"P({title_of([self.variable.name], self.given)})", header, rows, 1)
+        return lines_of(f"P({title([self.variable.name], self.given)})", header, rows, 1)
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -253,10 +254,10 @@ class MixedDistribution(Framed):
         return pa.table(found)
 
     def __repr__(self) -> str:
-        return f"MixedDistribution({title_of(self.names, self.given)}: {len(self.weights)} components)"
+        return f"MixedDistribution({title(self.names, self.given)}: {len(self.weights)} components)"
 
     def __str__(self) -> str:
         frame = self.to_frame()
         columns: Sequence[Sequence[Any]] = [column.to_pylist() for column in frame.columns]
         rows = ([x if isinstance(x, str) else f"{x:.6g}" for x in row] for row in zip(*columns, strict=True))
-        return shown_table(f"P({title_of(self.names, self.given)})", frame.column_names, rows, frame.num_rows)
+        return lines_of(f"P({title(self.names, self.given)})", frame.column_names, rows, frame.num_rows)

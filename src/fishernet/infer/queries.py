@@ -131,16 +131,18 @@ def _query_states(
     said = {model.names[v]: model.variables[v].states[evidence.states[v]] for v in evidence.observed}
     where = asked_for(model.names, names, said)
     variables = tuple(model.variables[v] for v in where)
+    known = tuple(model.variables[v] for v in evidence.observed)
     if is_sampled(model):
         if likelihood is not None:
             raise SchemaError("a dependency network takes no likelihoods; they are for exact inference")
         found = estimate(model, [variable.name for variable in variables], given=said, **chains)
         errors = found.standard_errors
-        return Distribution(variables, found.probabilities, said, errors, n_rows=found.n_rows, seed=found.seed)
+        return Distribution(variables, found.probabilities, said, errors, found.n_rows, found.seed, known)
     _refuse_chains(chains)
     limit = checked_limit(max_table)
     check_answer(model, where, limit)
-    return Distribution(variables, joint_of_query(model, where, evidence, given, limit), said)
+    soft = () if likelihood is None else tuple(likelihood)
+    return Distribution(variables, joint_of_query(model, where, evidence, given, limit), said, known=known, soft=soft)
 
 
 def _refuse_chains(chains: Mapping[str, Any]) -> None:

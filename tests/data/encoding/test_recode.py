@@ -43,8 +43,11 @@ def test_an_unknown_label_is_named_with_its_first_row() -> None:
 
 def test_a_label_of_another_type_is_no_code_and_is_pointed_out() -> None:
     column = np.array([0], dtype=np.uint8)
-    with pytest.raises(UnknownStateError, match=r"the label 0 .*there is '0' \(str, not int\)"):
-        recode(column, Variable("x", [0]), Variable("x", ["a", "0"]))
+    with pytest.raises(UnknownStateError, match=r"the label 1e-16 .*there is '1e-16' \(str, not float\)"):
+        recode(column, Variable("x", [1e-16]), Variable("x", ["a", "1e-16"]))
+    with pytest.raises(UnknownStateError, match=r"the label 0 .*that '0.0', '0' says the same is not certain"):
+        recode(column, Variable("x", [0]), Variable("x", ["0.0", "0"]))
+    assert recode(column, Variable("x", [0]), Variable("x", ["a", "0"])).tolist() == [1]  # what BIF makes of it
 
 
 def test_numbers_are_matched_by_value() -> None:

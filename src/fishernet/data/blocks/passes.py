@@ -18,17 +18,15 @@ from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decided, Decision
 from fishernet.data.encode import (
     Kept,
-    Readings,
     decided_by,
     encode_part,
-    readings_of,
-    summary_for_schema,
     summary_of_part,
     told_of_bins,
     with_missing_states,
 )
 from fishernet.data.encoding.bins import is_cut
 from fishernet.data.encoding.cells import Columns
+from fishernet.data.meeting import Met, Strangers, met_by, strangers
 from fishernet.data.options import Options
 from fishernet.data.pooling import stacked
 from fishernet.data.table import Table
@@ -49,8 +47,8 @@ class EncodedParts:
 def encoded_parts(places: Places, parts: Sequence[Any], options: Options) -> EncodedParts:
     """Return handles of parts as tables; each is read as a frame or as columns."""
     if options.schema is not None:
-        readings = readings_of(places.sum(places.hold(parts, partial(_summary_for_schema, options=options)), _itself))
-        held = places.hold(parts, partial(_part, options=options, decided=None, readings=readings))
+        met = met_by(places.sum(places.hold(parts, partial(_strangers, options=options)), _itself), options)
+        held = places.hold(parts, partial(_part, options=options, decided=None, met=met))
         return EncodedParts(held, options.schema, ())
 
     def summary(kept: Kept | None) -> TableSummary:
@@ -131,12 +129,12 @@ def _itself(answer: Any) -> Any:
     return answer
 
 
-def _summary_for_schema(part: Any, options: Options) -> TableSummary:
-    return summary_for_schema(_part_columns(part, options), options)
+def _strangers(part: Any, options: Options) -> Strangers:
+    return strangers(_part_columns(part, options), options)
 
 
-def _part(part: Any, options: Options, decided: Decided | None, readings: Readings | None = None) -> Table:
-    found = encode_part(_part_columns(part, options), options, decided, readings, is_whole=True)
+def _part(part: Any, options: Options, decided: Decided | None, met: Met | None = None) -> Table:
+    found = encode_part(_part_columns(part, options), options, decided, met, is_whole=True)
     return Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
 
 

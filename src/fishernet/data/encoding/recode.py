@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy.typing as npt
 
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
-from fishernet.data.arrays import Codes
+from fishernet.data.arrays import Codes as Coded
+from fishernet.data.encoding.alike import Codes, places_of, said, states_alike, states_alike_of, with_cuts
 from fishernet.data.encoding.cells import Cells
 from fishernet.data.encoding.labels import numbers_of, value_of
-from fishernet.data.variable import Column, Variable, label_array
+from fishernet.data.variable import Column, State, Variable, label_array
 
 UNKNOWN = -1  # the code of a label that a variable does not have
 
@@ -65,7 +67,8 @@ def _codes_of_states(have: Variable, want: Variable) -> Lookup | None:
     """Return the code of each state in another variable; None where they have the same states."""
     if have.states == want.states:
         return None
-    lookup = [want.code(state) for state in have.states]
+    alike = states_alike_of(have, want)
+    lookup = [alike.get(state, want.code(state)) for state in have.states]
     codes = [want.cardinality if code is None else code for code in lookup]
     known = np.array([code is not None for code in lookup] + [True])
     return np.array([*codes, want.cardinality], dtype=want.dtype), known
@@ -77,12 +80,14 @@ def _numbers_of_states(have: Variable) -> Lookup:
     return np.append(found, np.nan), np.append(~np.isnan(found), True)
 
 
-def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str, first_row: int) -> Codes:
+def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str, first_row: int) -> Coded:
     """Return the codes of numbers: of the bins they are in, or of the states they are."""
-    if want.cuts is not None:
-        return want.bin(column).astype(want.dtype)
+    cut = with_cuts(want)
+    if not cut.is_continuous and cut.cuts is not None:
+        codes_of: Coded = np.array(places_of(cut, want), dtype=want.dtype)
+        return codes_of[cut.bin(column)]
     numbers, places = np.unique(column, return_inverse=True)
-    codes = np.array([UNKNOWN if (code := want.code(x)) is None else code for x in numbers.tolist()], dtype=np.int64)
+    codes = codes_alike(want, numbers.tolist())
     codes[np.isnan(numbers)] = want.cardinality
     if unknown == "error" and (codes == UNKNOWN).any():
         strange = (codes == UNKNOWN)[places]
@@ -114,7 +119,10 @@ def _unknown_state(variable: Column, label: object, row: int, parameter: str | N
 
 
 def _hint(label: object, want: Variable) -> str:
-    """Say so when the label differs from a state by its type only."""
+    """Say so when the label differs from a state by its type only, or what it says is said by several."""
+    alike = [state for state in want.states if said(label) & said(state)]
+    if alike:
+        return f"; that {listed(alike)} says the same is not certain, since another label or state does, too"
     for state in want.states:
         if type(state) is not type(label) and str(state) == str(label):
             return (
@@ -124,12 +132,30 @@ def _hint(label: object, want: Variable) -> str:
     return ""
 
 
-def looked_up(column: Cells, variable: Variable) -> npt.NDArray[np.int64]:
+def codes_alike(variable: Variable, labels: Sequence[State]) -> npt.NDArray[np.int64]:
+    """Return the code of each label, as a state or in other signs; UNKNOWN for one that the variable does not have."""
+    codes = np.array([_code(variable, label) for label in labels], dtype=np.int64)
+    strange = np.flatnonzero(codes == UNKNOWN).tolist()
+    alike = states_alike(variable, [labels[place] for place in strange], set(codes.tolist()))
+    for place in strange:
+        codes[place] = alike.get(labels[place], UNKNOWN)
+    return codes
+
+
+def looked_up(column: Cells, variable: Variable, alike: Codes | None = None) -> npt.NDArray[np.int64]:
     """Return the code of each label, UNKNOWN for one that the variable does not have.
 
     Numbers are binned where the variable has cuts. Otherwise a label is looked up as it is, and text that is no state
-    as the number or truth value it stands for.
+    as the number or truth value it stands for; what is found in neither way, by the codes of labels in other signs.
     """
+    codes = _looked_up(column, variable)
+    if alike:
+        for place in np.flatnonzero(codes == UNKNOWN).tolist():
+            codes[place] = alike.get(column.labels[place], UNKNOWN)
+    return codes
+
+
+def _looked_up(column: Cells, variable: Variable) -> npt.NDArray[np.int64]:
     if variable.cuts is not None and column.cuts is None:
         codes = variable.bin(column.label_numbers)
         rest = np.flatnonzero(np.isnan(column.label_numbers))

@@ -43,6 +43,8 @@ class Contents:
         What a caller may not expect of it.
     undeclared : frozenset of str
         Columns that come dictionary-encoded for speed, and so declare no states.
+    spelled : function, optional
+        As `frames`, with the words for missing cells as text; of files in which quotes tell words from labels.
     """
 
     source: str
@@ -51,6 +53,7 @@ class Contents:
     frames: Callable[[Sequence[str], bool], Iterator[pa.Table]]
     notes: tuple[Note, ...] = ()
     undeclared: frozenset[str] = frozenset()
+    spelled: Callable[[Sequence[str], bool], Iterator[pa.Table]] | None = None
 
     def tell(self) -> None:
         """Warn of what a caller may not expect."""

@@ -45,7 +45,8 @@ def delimited_contents(file: TextFile, options: Options, delimiter: str | None =
     how: Written = "told" if layout.quoted and not layout.spaced else "cells"
     fields = [written_field(name, how, is_index=layout.has_index and place == 0) for place, name in enumerate(names)]
     rows = _Rows(layout, pa.schema(fields), options.na_values)
-    return Contents(str(file.path), "text", rows.schema, rows.frames, notes)
+    spelled = replace(rows, na_values=frozenset()).frames
+    return Contents(str(file.path), "text", rows.schema, rows.frames, notes, spelled=spelled)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from fishernet.data.formats.contents import Contents, read_columns
 from fishernet.data.formats.opening import kind_of, opened
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
-from fishernet.data.originals import with_nulls
+from fishernet.data.originals import marked
 from fishernet.data.streams.checksums import checksum_of
 from fishernet.data.streams.sizes import found_files, guessed_rows
 
@@ -411,7 +411,7 @@ class _Opened:
         for path, contents in self._contents():
             with naming_unreadable(path):
                 for frame in contents.frames(contents.schema.names, False):
-                    yield with_nulls(frame, self._options.na_values)
+                    yield marked(frame, self._options.na_values)
 
     @contextmanager
     def _naming(self, path: Path) -> Iterator[None]:

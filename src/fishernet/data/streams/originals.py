@@ -18,7 +18,7 @@ from fishernet.data.arrow import columns_of, pandas_index
 from fishernet.data.encode import encoded
 from fishernet.data.formats.opening import opened
 from fishernet.data.options import FileKeywords, FrameKeywords, Options
-from fishernet.data.originals import with_nulls
+from fishernet.data.originals import marked, spelled, written_as
 from fishernet.data.streams.batches import batches_of
 from fishernet.data.streams.scanning import scan
 from fishernet.data.streams.stream import Stream
@@ -64,7 +64,12 @@ class Originals:
         """All columns with their cells as they are."""
         self._rows.validate(full=True)
         shown = self._rows.select(shown_names(self._contents.schema))
-        return with_nulls(shown.replace_schema_metadata(None), Options.checked(**self._text).na_values)
+        frame = marked(shown.replace_schema_metadata(None), Options.checked(**self._text).na_values)
+        told = [field.name for field in frame.schema if written_as(field) == "told" and frame[field.name].null_count]
+        if told and self._contents.spelled is not None:
+            [texts] = self._contents.spelled(told, True)
+            frame = spelled(frame, texts)
+        return frame
 
     def rows(self, **keywords: Unpack[FrameKeywords]) -> Kept:
         """Return the table that `read_table` makes with these keywords, and where its rows stand in the file."""

@@ -27,16 +27,14 @@ from fishernet.data.column_summary import TableSummary
 from fishernet.data.decide import Decision
 from fishernet.data.encode import (
     Kept,
-    Readings,
     decided_by,
     encode_part,
-    readings_of,
     refuse_missing,
-    summary_for_schema,
     summary_of_part,
     told_of_bins,
     with_bins_and_states,
 )
+from fishernet.data.meeting import Met, met_by, strangers
 from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.streams.batches import Batches, batches_of
 from fishernet.data.streams.folders import checked_folder
@@ -219,11 +217,10 @@ class _Made:
     decisions: tuple[Decision, ...]
 
 
-def _readings(batches: Rereadable, options: Options) -> Readings:
-    """Return how the columns of numbers of a schema are written; no pass is needed where they are no text."""
-    if not summary_for_schema(batches.first().columns, options).columns:
-        return {}
-    return readings_of(summed(summary_for_schema(batch.columns, options) for batch in batches))
+def _met(batches: Rereadable, options: Options) -> Met:
+    """Return how the columns of a schema are written; no pass is needed where the first rows are as the schema is."""
+    found = strangers(batches.first().columns, options)
+    return met_by(summed(strangers(batch.columns, options) for batch in batches) if found else found, options)
 
 
 def _two_passes(
@@ -243,13 +240,13 @@ def _two_passes(
         return found
 
     decided = decided_by(summary, options) if options.schema is None else None
-    readings = None if decided is not None else _readings(again, options)
+    met = None if decided is not None else _met(again, options)
     encoding, n_read, n_rows = Reporter(progress, "encoding"), 0, 0
     missing: dict[str, int] = {}
     variables: tuple[Column, ...] = ()
     weighted = False
     for batch in again:
-        part = encode_part(batch.columns, options, decided, readings, first_row=n_read)
+        part = encode_part(batch.columns, options, decided, met, first_row=n_read)
         variables, weighted = part.variables, weighted or part.weights is not None
         for i, column in enumerate(part.columns):
             room.add(f"column-{i}", np.ascontiguousarray(column).data)

@@ -116,18 +116,23 @@ class Rereadable:
         self._is_long = False
         self._is_aside = source.once or (source.slow and room.on_disk)
         self._was_read = False
-        self._begun: tuple[Batch, Iterator[Batch]] | None = None
+        self._begun: tuple[list[Batch], Iterator[Batch]] | None = None
 
     def first(self) -> Batch:
-        """Return the first batch, of which nothing is lost: to go through all begins with it."""
+        """Return the first batch that has rows; nothing is lost: to go through all begins with it."""
+        begun: list[Batch] = []
         rest = iter(self)
-        self._begun = next(rest), rest
-        return self._begun[0]
+        for batch in rest:
+            begun.append(batch)
+            if batch.columns.n_rows:
+                break
+        self._begun = begun, rest
+        return begun[-1]
 
     def __iter__(self) -> Iterator[Batch]:
         if self._begun is not None:
-            (first, rest), self._begun = self._begun, None
-            yield first
+            (begun, rest), self._begun = self._begun, None
+            yield from begun
             yield from rest
         elif self._was_read and not self._is_long:
             yield from self._kept
