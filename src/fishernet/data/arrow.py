@@ -32,6 +32,7 @@ from fishernet.base.names import check_names, listed, several
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
+from fishernet.data.encoding.scales import Scale
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, is_index, written_as
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
@@ -231,7 +232,8 @@ def variable_from(name: str, text: str | bytes) -> Column:
     try:
         content = json.loads(text)
         if content.get("continuous") is True:
-            return Continuous(name, content.get("unit"))
+            scale = content.get("scale")
+            return Continuous(name, content.get("unit"), None if scale is None else Scale(scale[0], tuple(scale[1:])))
         states, cuts, bounds = content["states"], content.get("cuts"), content.get("bounds")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
@@ -294,7 +296,8 @@ def variable_fields(variable: Column) -> dict[str, Any]:
     """Return what a variable is, but for its name, as JSON holds it; `variable_from` reads it."""
     found: dict[str, Any] = {"unit": variable.unit}
     if variable.is_continuous:
-        found = {"continuous": True, **found}
+        scale = None if variable.scale is None else [variable.scale.kind, *variable.scale.parameters]
+        found = {"continuous": True, **found, "scale": scale}
     else:
         found = {"states": variable.states, "cuts": variable.cuts, "bounds": variable.bounds, **found}
     return {word: value for word, value in found.items() if value is not None}

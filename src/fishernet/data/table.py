@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, SupportsIndex, Unpack, cast, overload
 
@@ -42,6 +43,7 @@ from fishernet.data.encoding.alike import places_alike
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
+from fishernet.data.encoding.scales import Scale, chosen_scale
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
@@ -596,6 +598,40 @@ class Table(GivesFrames):
         columns = [joined(blocks, self._n_rows, np.dtype(variable.dtype)) for variable, blocks in cut]
         made = self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
         made._decisions = told_of_bins(self._decisions, made._variables)
+        return made
+
+    def rescale(self, scales: str | Mapping[str, str | Scale | None] = "auto") -> Self:
+        """Give columns of numbers the scales on which they are more nearly normal; their numbers stay as they are.
+
+        Parameters
+        ----------
+        scales : "auto", or mapping from column to "auto", "log", "power", "arcsinh", "identity" or a Scale
+            "auto" takes the likeliest scale, by BIC; columns that a mapping does not name stay as they are.
+
+        Raises
+        ------
+        SchemaError
+            When there is no such column, it has states, or the scale is unknown.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"income": np.exp(np.random.default_rng(1).normal(10, 1, 500))})
+        >>> print(table.rescale().variables[0].scale)
+        log(x)
+        """
+        every = {v.name: scales for v in self._variables if v.is_continuous} if isinstance(scales, str) else scales
+        found = dict(zip(positions(self.names, every, "column"), every.values(), strict=True))
+        variables = list(self._variables)
+        for at, asked in found.items():
+            variable = variables[at]
+            if not variable.is_continuous:
+                raise SchemaError(f"{variable.name!r} has states; scales are of numbers", parameter="scales")
+            scale = chosen_scale(self._columns[at], asked) if isinstance(asked, str) else asked
+            variables[at] = replace(variable, scale=scale)
+        made = self.adopt(variables, self._columns, weights=self._weights, n_rows=self._n_rows)
+        made._decisions = self._decisions
         return made
 
     def with_missing_states(self) -> Self:

@@ -21,6 +21,7 @@ from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, several, shown
 from fishernet.data.encoding.dates import Unit, as_dates
+from fishernet.data.encoding.scales import Scale
 
 State = str | int | float | bool
 
@@ -109,6 +110,8 @@ class Variable(Brief):
 
     is_continuous: ClassVar[Literal[False]] = False
     """Whether cells are numbers, not states."""
+    scale: ClassVar[None] = None
+    """None: scales are of numbers."""
 
     def __init__(
         self,
@@ -137,6 +140,18 @@ class Variable(Brief):
         object.__setattr__(self, "cardinality", len(labels))
         object.__setattr__(self, "dtype", code_dtype(len(labels)))
         object.__setattr__(self, "_codes", codes)
+
+    def scaled(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return codes as conditionals take them, (n_rows,): as they are."""
+        return column
+
+    def unscaled(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return codes as a table holds them, (n_rows,): as they are."""
+        return column
+
+    def log_slope(self, column: npt.NDArray[Any]) -> float:  # noqa: ARG002
+        """Return 0: states have probabilities, not densities."""
+        return 0.0
 
     def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which cells of a column of codes are missing, (n_rows,)."""
@@ -275,6 +290,9 @@ class Continuous:
     unit : {"days", "seconds", "time"}, optional
         Of a column of dates or times: what its numbers count, from the beginning of 1970 on; of times of the day
         ("time"), the seconds since midnight.
+    scale : Scale, optional
+        A monotone map on which regressions of the column are (`Table.rescale` chooses some); what is given, answered,
+        drawn and written stays in the column's own unit, and densities are per unit.
 
     Raises
     ------
@@ -291,6 +309,7 @@ class Continuous:
 
     name: str
     unit: Unit | None = field(default=None, repr=False)
+    scale: Scale | None = field(default=None, repr=False)
 
     is_continuous: ClassVar[Literal[True]] = True
     """Whether cells are numbers, not states."""
@@ -308,6 +327,20 @@ class Continuous:
     def __post_init__(self) -> None:
         _check_name(self.name)
         _checked_unit(self.name, self.unit)
+        if self.scale is not None and not isinstance(self.scale, Scale):
+            raise SchemaError(f"the scale of {self.name!r} must be a Scale or None, not {type(self.scale).__name__}")
+
+    def scaled(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return numbers as regressions take them, (n_rows,): on the scale, where there is one."""
+        return column if self.scale is None else self.scale.forward(column)
+
+    def unscaled(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return the numbers that regressions speak of, in the column's unit, (n_rows,)."""
+        return column if self.scale is None else self.scale.inverse(column)
+
+    def log_slope(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64] | float:
+        """Return what makes a log-density on the scale one per unit of the column, (n_rows,), or 0 without a scale."""
+        return 0.0 if self.scale is None else self.scale.log_slope(column)
 
     def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which numbers are missing, (n_rows,)."""

@@ -38,6 +38,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_unicode, shown
 from fishernet.base.names import a, check_names, several
 from fishernet.data import Continuous, State, Variable
+from fishernet.data.encoding.scales import Scale
 from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
@@ -122,7 +123,8 @@ def variable_fields(variable: Column) -> dict[str, object]:
     """Return a variable as what `json` writes."""
     if variable.is_continuous:
         unit = {} if variable.unit is None else {"unit": variable.unit}
-        return {"name": variable.name, "continuous": True, **unit}
+        scale = {} if variable.scale is None else {"scale": [variable.scale.kind, *variable.scale.parameters]}
+        return {"name": variable.name, "continuous": True, **unit, **scale}
     cuts = None if variable.cuts is None else list(variable.cuts)
     more = {"bounds": variable.bounds, "unit": variable.unit}
     found = {"name": variable.name, "states": list(variable.states), "cuts": cuts}
@@ -135,9 +137,10 @@ def read_variable(fields: Fields) -> Any:
     unit: Any
     if fields.has("continuous") and fields.truth("continuous"):
         unit = fields.text("unit") if fields.has("unit") else None
+        scale = _read_scale(fields) if fields.has("scale") else None
         fields.end()
         with fields.checking():
-            return Continuous(name, unit)
+            return Continuous(name, unit, scale)
     states = fields.items("states")
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
     bounds = fields.items("bounds") if fields.has("bounds") else None
@@ -152,6 +155,15 @@ def read_variable(fields: Fields) -> Any:
         cuts = fields.numbers(cuts, "cuts").tolist()
     with fields.checking():
         return Variable(name, states, cuts, bounds, unit)
+
+
+def _read_scale(fields: Fields) -> Scale:
+    """Return the scale that a column of numbers has: its kind, and then its parameters."""
+    kind, *parameters = fields.items("scale") or [None]
+    if not isinstance(kind, str):
+        raise fields.wrong(f"expected the kind of a scale and its parameters, got {shown(kind)}", "scale")
+    with fields.checking():
+        return Scale(kind, tuple(fields.numbers(parameters, "scale").tolist()))
 
 
 def markov_fields(net: MarkovNetwork) -> dict[str, object]:

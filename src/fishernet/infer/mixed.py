@@ -136,6 +136,11 @@ class Gap:
         blocks = [block.answer(columns, n_rows) for block in self.blocks]
         return Known([*tables, *(block.density for block in blocks)], blocks, n_rows)
 
+    def log_slopes(self, columns: Columns) -> Array:
+        """Return what makes log-densities on scales ones per unit of the known numbers, whose columns are in these."""
+        known = [v for v in self.families if v not in self.missing]
+        return np.asarray(sum((self.net.variables[v].log_slope(columns[v]) for v in known), np.zeros(1)))
+
     def joint(self, known: Known, keep: Iterable[int] = ()) -> Array:
         """Return the log-probability of what is known with each state of some missing labels, (n_rows, states, ...)."""
         plan = self._plan(keep)
@@ -277,7 +282,9 @@ class GappedRows:
         left[list(asked)] = False
         self._barren = np.zeros_like(left) if keep else barren(net, left)
         self._missing = missing
-        self.columns = [np.where(gone, 0, column) for gone, (_, column) in zip(missing, pairs, strict=True)]
+        filled = [np.where(gone, 0, column).astype(v.dtype) for gone, (v, column) in zip(missing, pairs, strict=True)]
+        self._filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
+        self.columns = on_scales(net.variables, filled)
         self.gaps = list(self._gaps(missing & ~self._barren, limit))
 
     def under(self, net: MixedNetwork) -> GappedRows:
@@ -288,13 +295,11 @@ class GappedRows:
 
     def known_terms(self) -> Array:
         """Return the log-probability of each cell whose family is known, 0 for others, (n_variables, n_rows)."""
-        typed = [c.astype(v.dtype, copy=False) for c, v in zip(self.columns, self.net.variables, strict=True)]
-        filled = Table.adopt(self.net.variables, typed, n_rows=self.n_rows)
         terms = np.zeros(self._missing.shape)
         for v, conditional in enumerate(self.net.conditionals):
             lacking = self._missing[[v, *conditional.parents]].any(axis=0)
             if not lacking.all():
-                terms[v] = np.where(lacking, 0.0, conditional.log_prob(filled))
+                terms[v] = np.where(lacking, 0.0, conditional.log_prob(self._filled))
         return terms
 
     def log_prob(self) -> Array:
@@ -302,8 +307,12 @@ class GappedRows:
         total = self.known_terms().sum(axis=0)
         for gap, rows in self.gaps:
             for at, known in self.parts(gap, rows):
-                total[at] += gap.joint(known)
+                total[at] += self.log_prob_of(gap, at, known)
         return np.asarray(total)
+
+    def log_prob_of(self, gap: Gap, at: Rows, known: Known) -> Array:
+        """Return what a gap adds to the log-probability of rows, per unit of each column."""
+        return gap.joint(known) + gap.log_slopes([column[at] for column in self._filled.codes])
 
     def parts(self, gap: Gap, rows: Rows, keep: Collection[int] = ()) -> Iterator[tuple[Rows, Known]]:
         """Yield what rows with a gap say, some rows at once."""
@@ -344,6 +353,11 @@ class GappedRows:
     @property
     def _parents(self) -> list[tuple[int, ...]]:
         return [conditional.parents for conditional in self.net.conditionals]
+
+
+def on_scales(variables: Sequence[Column], columns: Columns) -> list[npt.NDArray[Any]]:
+    """Return columns of codes and numbers as conditionals take them: numbers on their scales."""
+    return [variable.scaled(column) for variable, column in zip(variables, columns, strict=True)]
 
 
 def row_mixture(gap: Gap, known: Known, wanted: Sequence[int]) -> tuple[Array, Array, Array]:

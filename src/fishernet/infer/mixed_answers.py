@@ -18,8 +18,8 @@ from fishernet.infer.distribution import Distribution
 from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible, impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, checked_limit
 from fishernet.infer.log_tables import LogTable, shares
-from fishernet.infer.mixed import Gap, GappedRows, Known, MixedNetwork, gap_around, row_mixture
-from fishernet.infer.mixtures import MixedDistribution, NumberDistribution
+from fishernet.infer.mixed import Gap, GappedRows, Known, MixedNetwork, gap_around, on_scales, row_mixture
+from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, mean_on_scale
 from fishernet.infer.normal import asked_for
 
 DRAWN_ROWS = 2**14  # at once
@@ -56,7 +56,7 @@ class Case:
         """Return the gap of what is not known, with what the case says of it."""
         soft = [v for table in self.soft for v in table.scope]
         gap = gap_around(net, self.known, {*asked, *soft} - set(self.known), limit)
-        return gap, gap.known(self.columns, 1, self.soft)
+        return gap, gap.known(on_scales(net.variables, self.columns), 1, self.soft)
 
 
 def _value(net: MixedNetwork, at: int, cell: Any) -> State:
@@ -110,7 +110,7 @@ def most_probable_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood,
     case = Case(net, given, likelihood)
     gap, what = case.around(net, range(len(net.names)), checked_limit(max_table))
     _possible(gap.joint(what), given)
-    found = {v: column[0] for v, column in gap.completed(what).items()}
+    found = {v: net.variables[v].unscaled(column)[0] for v, column in gap.completed(what).items()}
     values = {net.names[at]: _value(net, at, cell) for at, cell in found.items()} | case.said
     return {name: values[name] for name in net.names}
 
@@ -119,7 +119,7 @@ def log_evidence_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood, 
     """Return the log-probability of the labels given, and the log-density of the numbers."""
     case = Case(net, given, likelihood)
     gap, what = case.around(net, (), checked_limit(max_table))
-    return float(gap.joint(what)[0]) + 0.0  # no -0.0
+    return float((gap.joint(what) + gap.log_slopes(case.columns))[0]) + 0.0  # no -0.0
 
 
 def sample_mixed(net: MixedNetwork, n: int, given: Given, likelihood: Likelihood, max_table: int, seed: Seed) -> Table:
@@ -132,7 +132,7 @@ def sample_mixed(net: MixedNetwork, n: int, given: Given, likelihood: Likelihood
         size = min(DRAWN_ROWS, count - begin)
         drawn = gap.completed(what, random.standard_normal((len(gap.missing) + 1, size)))
         for v, values in drawn.items():
-            columns[v][begin : begin + size] = values
+            columns[v][begin : begin + size] = net.variables[v].unscaled(values)
     return Table.adopt(net.variables, columns, n_rows=count)
 
 
@@ -157,8 +157,9 @@ def mixed_prediction(net: MixedNetwork, rows: Table, target: int, limit: int) ->
             continue
         for some, known in lacking.parts(gap, at, () if variable.is_continuous else (target,)):
             if variable.is_continuous:
-                weights, mean, _ = row_mixture(gap, known, [target])
-                found[some] = (weights * mean[:, :, 0]).sum(axis=1)
+                weights, mean, covariance = row_mixture(gap, known, [target])
+                means = mean_on_scale(variable, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
+                found[some] = (weights * means).sum(axis=1)
             else:
                 found[some] = shares(gap.joint(known, [target]))
     wrong = np.isnan(found).reshape(rows.n_rows, -1).any(axis=1)
@@ -178,5 +179,5 @@ def mixed_imputation(net: MixedNetwork, rows: Table, seed: Seed | None, *, draw:
                 raise impossible_row(int(some[np.argmax(wrong)]), net.names[min(gap.missing)])
             noise = random.standard_normal((len(gap.missing) + 1, len(some))) if draw else None
             for v, values in gap.completed(known, noise).items():
-                columns[v][some] = values
+                columns[v][some] = net.variables[v].unscaled(values)
     return Table.adopt(net.variables, columns, n_rows=rows.n_rows, weights=rows.weights)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from fishernet.infer.distribution import Distribution
 from fishernet.infer.factors import Array
 from fishernet.infer.number_blocks import LOG_TAU
 
+POINTS = 64  # of a sum that stands for an integral over a normal density
 HALVINGS = 200  # of the interval in which a quantile lies: to the last digit
 
 
@@ -54,9 +56,9 @@ class NumberDistribution(Framed):
     weights: Array
     """(K,) the probabilities of the components; they sum to 1."""
     means: Array
-    """(K,) their means."""
+    """(K,) their means; of a number with a scale, on it."""
     sds: Array
-    """(K,) their standard deviations."""
+    """(K,) their standard deviations, likewise."""
     given: Mapping[str, State] = field(default_factory=dict)
     """What was given, by name."""
 
@@ -67,12 +69,14 @@ class NumberDistribution(Framed):
     @property
     def mean(self) -> float:
         """Its mean."""
-        return float(self.weights @ self.means)
+        return float(self.weights @ mean_on_scale(self.variable, self.means, self.sds))
 
     @property
     def sd(self) -> float:
         """Its standard deviation."""
-        return float(np.sqrt(self.weights @ (self.sds**2 + (self.means - self.mean) ** 2)))
+        centres = mean_on_scale(self.variable, self.means, self.sds)
+        spreads = _spread_on_scale(self.variable, self.means, self.sds, centres)
+        return float(np.sqrt(self.weights @ (spreads**2 + (centres - self.mean) ** 2)))
 
     @property
     def median(self) -> float:
@@ -81,15 +85,17 @@ class NumberDistribution(Framed):
 
     def density(self, x: float) -> float:
         """Return the density at a number, per unit of the column."""
-        z = (check.number(x, "x") - self.means) / self.sds
+        at = np.array([check.number(x, "x")])
+        z = (self.variable.scaled(at) - self.means) / self.sds
         with np.errstate(over="ignore"):  # so far away that the density is 0
-            return float(self.weights @ np.exp(-0.5 * z**2 - np.log(self.sds) - 0.5 * LOG_TAU))
+            log = -0.5 * z**2 - np.log(self.sds) - 0.5 * LOG_TAU + self.variable.log_slope(at)
+        return float(self.weights @ np.exp(log))
 
     def probability(self, low: float, high: float) -> float:
         """Return the probability that it is above one number and at most another; either may be infinite."""
         from scipy.special import ndtr  # slow to import, and needed by few calls
 
-        below, above = ((float(x) - self.means) / self.sds for x in (low, high))
+        below, above = ((self._on_scale(float(x)) - self.means) / self.sds for x in (low, high))
         far = below > 0  # the smaller tails, which keep their digits
         parts = np.where(far, ndtr(-below) - ndtr(-above), ndtr(above) - ndtr(below))
         return float(max(0.0, self.weights @ parts))
@@ -115,7 +121,11 @@ class NumberDistribution(Framed):
                 low = middle
             else:
                 high = middle
-        return low + (high - low) / 2
+        return float(self.variable.unscaled(np.array([low + (high - low) / 2]))[0])
+
+    def _on_scale(self, x: float) -> float:
+        """Return a number, which may be infinite, on the scale."""
+        return float(self.variable.scaled(np.array([x]))[0]) if math.isfinite(x) else x
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return two numbers between which it is with probability `level`, as often below as above."""
@@ -149,6 +159,27 @@ class NumberDistribution(Framed):
         return lines_of(f"P({title([self.variable.name], self.given)})", header, rows, 1)
 
 
+def mean_on_scale(variable: Column, means: Array, sds: Array, of: Callable[[Array], Array] = lambda x: x) -> Array:
+    """Return the mean of a function of numbers that are normal on a variable's scale, shaped as `means`.
+
+    By Gauss and Hermite's rule with 64 points; without a function and a scale these are the means.
+    """
+    if variable.scale is None:
+        return means
+    points, weights = np.polynomial.hermite_e.hermegauss(POINTS)
+    total = np.zeros_like(means)
+    for point, weight in zip(points.tolist(), (weights / weights.sum()).tolist(), strict=True):
+        total += weight * of(variable.unscaled(means + point * sds))
+    return total
+
+
+def _spread_on_scale(variable: Column, means: Array, sds: Array, centres: Array) -> Array:
+    """Return the standard deviations, in the variable's unit, of numbers that are normal on its scale."""
+    if variable.scale is None:
+        return sds
+    return np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
+
+
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class MixedDistribution(Framed):
     """The joint distribution of several numbers, or of labels and numbers, given what is known; made by ``net.query``.
@@ -176,9 +207,9 @@ class MixedDistribution(Framed):
     codes: npt.NDArray[np.int64]
     """(K, l) the codes of the labels of each component, of those variables that have labels."""
     means: Array
-    """(K, d) the means of the numbers."""
+    """(K, d) the means of the numbers; of those with a scale, on it."""
     covariances: Array
-    """(K, d, d) their covariances."""
+    """(K, d, d) their covariances, likewise."""
     given: Mapping[str, State] = field(default_factory=dict)
     """What was given, by name."""
 
@@ -204,19 +235,24 @@ class MixedDistribution(Framed):
     @property
     def mean(self) -> Array:
         """(d,) the means of the numbers."""
-        return np.asarray(self.weights @ self.means)
+        pairs = zip(self.numbers, self.means.T, self._sds.T, strict=True)
+        return np.array([self.weights @ mean_on_scale(variable, means, sds) for variable, means, sds in pairs])
+
+    @property
+    def _sds(self) -> Array:
+        return np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2))
 
     @property
     def covariance(self) -> Array:
-        """(d, d) their covariance."""
-        apart = self.means - self.mean
+        """(d, d) their covariance; of numbers with a scale, on it."""
+        apart = self.means - self.weights @ self.means
         within = np.tensordot(self.weights, self.covariances, axes=1)
         return np.asarray(within + (self.weights * apart.T) @ apart)
 
     @property
     def sd(self) -> Array:
         """(d,) their standard deviations."""
-        return np.sqrt(np.diagonal(self.covariance))
+        return np.array([self[variable.name].sd for variable in self.numbers])  # type: ignore[union-attr]
 
     def __getitem__(self, name: str) -> Distribution | NumberDistribution:
         """Return the distribution of one of the variables."""
@@ -249,8 +285,10 @@ class MixedDistribution(Framed):
             found[variable.name] = [variable.states[code] for code in codes.tolist()]
         found["probability"] = self.weights
         for at, number in enumerate(self.numbers):
-            found[f"{number.name} mean"] = self.means[:, at]
-            found[f"{number.name} sd"] = np.sqrt(self.covariances[:, at, at])
+            means, sds = self.means[:, at], self._sds[:, at]
+            centre = mean_on_scale(number, means, sds)
+            found[f"{number.name} mean"] = centre
+            found[f"{number.name} sd"] = _spread_on_scale(number, means, sds, centre)
         return pa.table(found)
 
     def __repr__(self) -> str:

@@ -80,7 +80,9 @@ def _of_rows(rows: Table, regression: Regression, shape: tuple[int, ...]) -> Par
     q, m = math.prod(shape), len(regression.number_parents)
     codes = [rows.codes[v].astype(np.int64) for v in regression.label_parents]
     at = np.ravel_multi_index(codes, shape) if codes else np.zeros(rows.n_rows, dtype=np.int64)
-    z = np.stack([rows.codes[v] for v in regression.number_parents], axis=1) if m else np.zeros((rows.n_rows, 0))
+    z = np.zeros((rows.n_rows, m))
+    for place, v in enumerate(regression.number_parents):
+        z[:, place] = rows.variables[v].scaled(rows.codes[v])
     n = np.bincount(at, minlength=q).astype(np.float64)
     centre, spread = np.tile(z.mean(axis=0), (q, 1)), np.tile(np.atleast_2d(np.cov(z.T, bias=True)), (q, 1, 1))
     for j in np.flatnonzero(n):

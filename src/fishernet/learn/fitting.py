@@ -246,7 +246,7 @@ def parameters(
     where = positions(source.names, dag.names, "column")
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
-    if variables and all(variable.is_continuous for variable in variables):
+    if variables and all(variable.is_continuous and variable.scale is None for variable in variables):
         if kind is not None:
             wrong = f"numbers have regressions; conditionals {make!r} are of states"
             raise FishernetError(wrong, parameter="conditionals")

@@ -190,7 +190,8 @@ class BayesianNetwork(Predicting, Network):
         """How questions are answered: by its factors, as a normal distribution of numbers, or as mixtures of those."""
         if not self._continuous:
             return "factors"
-        return "normal" if self.values == "numbers" else "mixed"
+        scaled = any(self.variables[v].is_continuous and self.variables[v].scale for v in self._continuous)
+        return "normal" if self.values == "numbers" and not scaled else "mixed"
 
     # -------------------------------------------------------------------------------------------- what it computes
 
@@ -250,7 +251,7 @@ class BayesianNetwork(Predicting, Network):
         """Return the log-probability of what each row knows, (n_rows,)."""
         if self.inference == "mixed":
             return mixed_log_prob(self, rows)
-        if self._continuous:
+        if self.inference == "normal":
             return marginal_log_prob(self.mean, self.covariance, rows.numbers)
         return incomplete_log_prob(self, rows)
 

@@ -203,7 +203,8 @@ def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> S
     def cells_of(at: slice, of: npt.NDArray[np.bool_] | slice) -> npt.NDArray[np.int64]:
         return finder([rows.codes[v][at][of] for v in counted.variables])
 
-    held = NumberRows([rows.codes[v] for v in numbers], rows.weights, rows.n_rows, kept)
+    of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
+    held = NumberRows(*of, rows.weights, rows.n_rows, kept)
     mean, scatter = held.moments_by_cell(cells_of, counted.counts.reshape(-1))
     shape, d = counted.counts.shape, len(numbers)
     moments = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
@@ -214,8 +215,8 @@ def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> S
 def _of_numbers(chosen: tuple[int, ...], rows: _Rows) -> Statistic:
     """Return the statistic of continuous variables: of rows without a hole in them."""
     holes = chosen if rows.has_missing else ()
-    columns = [rows.codes[v] for v in chosen]
-    n, mean, scatter = NumberRows(columns, rows.weights, rows.n_rows, partial(_whole_rows, rows, holes)).moments()
+    of = [rows.variables[v] for v in chosen], [rows.codes[v] for v in chosen]
+    n, mean, scatter = NumberRows(*of, rows.weights, rows.n_rows, partial(_whole_rows, rows, holes)).moments()
     left_out: int | float = 0
     for at in row_blocks(rows.n_rows, SUMMED_ROWS) if holes else ():
         absent = ~np.asarray(_whole_rows(rows, holes, at))

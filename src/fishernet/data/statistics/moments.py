@@ -28,6 +28,8 @@ class NumberRows:
 
     Parameters
     ----------
+    variables : sequence of Continuous
+        Whose scales they are taken on.
     columns : sequence of (n_rows,) float64 arrays
     weights : (n_rows,) array, or None
     n_rows : int
@@ -36,9 +38,15 @@ class NumberRows:
     """
 
     def __init__(
-        self, columns: Sequence[npt.NDArray[Any]], weights: npt.NDArray[Any] | None, n_rows: int, kept: Kept
+        self,
+        variables: Sequence[Any],
+        columns: Sequence[npt.NDArray[Any]],
+        weights: npt.NDArray[Any] | None,
+        n_rows: int,
+        kept: Kept,
     ) -> None:
-        self._columns, self._weights, self._n_rows, self._kept = columns, weights, n_rows, kept
+        self._variables, self._columns, self._weights = variables, columns, weights
+        self._n_rows, self._kept = n_rows, kept
 
     @property
     def d(self) -> int:
@@ -49,7 +57,8 @@ class NumberRows:
         """Yield the rows of each block, which of them count, and their numbers, (d, rows), and weights."""
         for at in row_blocks(self._n_rows, SUMMED_ROWS):
             kept = self._kept(at)
-            x = np.array([column[at][kept] for column in self._columns])
+            pairs = zip(self._variables, self._columns, strict=True)
+            x = np.array([variable.scaled(column[at][kept]) for variable, column in pairs])
             yield at, kept, x, None if self._weights is None else self._weights[at][kept]
 
     def moments(self) -> tuple[npt.NDArray[Any], Floats, Floats]:

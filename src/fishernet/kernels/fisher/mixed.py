@@ -56,7 +56,7 @@ class NumberFeatures:
         found = np.empty((rows.n_rows, self.width))
         found[:, 0] = e * scale
         if self.width > 2:
-            z = np.stack([rows.codes[v] for v in self.conditional.number_parents], axis=1) - self.mean[at]
+            z = np.stack(self.conditional.inputs(rows.codes), axis=1) - self.mean[at]
             W = self.whiten[at] if len(self.whiten) > 1 else self.whiten[0]
             found[:, 1:-1] = (np.einsum("ni,nik->nk", z, W) if len(self.whiten) > 1 else z @ W) * found[:, :1]
         found[:, -1] = (e**2 - 1) * scale / np.sqrt(2)

@@ -75,7 +75,7 @@ class MixedSteps:
         log_prob = rows.known_terms().sum(axis=0)
         for gap, which in rows.gaps:
             for at, known in rows.parts(gap, which):
-                log_prob[at] += gap.joint(known)
+                log_prob[at] += rows.log_prob_of(gap, at, known)
                 for v in gap.families:
                     self._add(sums[v], gap, known, v, rows, at)
         require_possible(log_prob)
@@ -136,7 +136,7 @@ class MixedSteps:
     def _origin(self) -> Floats:
         """A number near those of each column, so that sums of products do not cancel."""
         pairs = zip(self._rows.variables, self._rows.codes, strict=True)
-        return np.array([np.nanmean(column) if variable.is_continuous else 0.0 for variable, column in pairs])
+        return np.array([np.nanmean(v.scaled(column)) if v.is_continuous else 0.0 for v, column in pairs])
 
     def maximized(self, model: BayesianNetwork, counts: dict[Family, Statistic]) -> BayesianNetwork:  # noqa: ARG002
         """Return the network fitted to the expected statistics."""

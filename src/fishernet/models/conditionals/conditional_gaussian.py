@@ -29,7 +29,7 @@ class ConditionalGaussian(Conditional):
 
     The noise e is standard normal and independent of everything else. Where some parents have labels there is an
     intercept, a coefficient for every parent that is a number, and a standard deviation for each of the q
-    configurations of the labels.
+    configurations of the labels. A number that has a scale is meant on it.
 
     Parameters
     ----------
@@ -193,6 +193,11 @@ class ConditionalGaussian(Conditional):
         states = np.unravel_index(group, self.sd.shape) if self.labels else ()
         return {variable.name: variable.states[int(k)] for variable, k in zip(self.labels, states, strict=True)}
 
+    def inputs(self, columns: Sequence[npt.NDArray[Any]]) -> list[Numbers]:
+        """Return the columns of the parents that are numbers, on their scales, (n_rows,) each."""
+        pairs = zip(self.parents, self.variables[:-1], strict=True)
+        return [variable.scaled(columns[parent]) for parent, variable in pairs if variable.is_continuous]
+
     def by_group(self) -> tuple[Numbers, Numbers, Numbers]:
         """Return the intercepts (q,), the coefficients (q, m) and the standard deviations (q,)."""
         m = self.coefficients.shape[-1]
@@ -212,7 +217,9 @@ class ConditionalGaussian(Conditional):
     def log_prob(self, table: Table) -> Numbers:
         """Return the log-density of the child in each row given its parents, (n_rows,)."""
         at, e = self.noise(table)
-        return log_normal(e, self.sd.reshape(-1)[at])
+        return np.asarray(
+            log_normal(e, self.sd.reshape(-1)[at]) + self.variables[-1].log_slope(table.codes[self.child])
+        )
 
     def noise(self, table: Table) -> tuple[npt.NDArray[np.int64], Numbers]:
         """Return the configuration of each row, and its noise e: what the parents leave of the child, over sd."""
@@ -222,7 +229,7 @@ class ConditionalGaussian(Conditional):
     def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> Numbers:
         """Return the child's numbers: what is expected of them, and `sd` times the noise."""
         at = self._groups_of(columns, len(noise))
-        return self.sd.reshape(-1)[at] * noise + self._expected(columns, at)
+        return np.asarray(self.variables[-1].unscaled(self.sd.reshape(-1)[at] * noise + self._expected(columns, at)))
 
     def scores(self, table: Table, out: npt.NDArray[np.float64] | None = None) -> Numbers:
         """Return the derivatives of `log_prob` by the intercept, the coefficients and the sd of each configuration."""
@@ -240,8 +247,8 @@ class ConditionalGaussian(Conditional):
         sd = self.sd.reshape(-1)[at]
         entries = np.empty((table.n_rows, self._width))
         entries[:, 0] = e / sd
-        for place, parent in enumerate(self.number_parents, 1):
-            entries[:, place] = entries[:, 0] * table.codes[parent]
+        for place, z in enumerate(self.inputs(table.codes), 1):
+            entries[:, place] = entries[:, 0] * z
         entries[:, -1] = (e**2 - 1) / sd
         return entries, at[:, None] * self._width + np.arange(self._width)
 
@@ -341,10 +348,10 @@ class ConditionalGaussian(Conditional):
         """Return what is expected of the child given its parents, (n_rows,)."""
         level, slopes, _ = self.by_group()
         found = level[at]
-        for place, parent in enumerate(self.number_parents):
-            found += slopes[at, place] * columns[parent]
+        for place, z in enumerate(self.inputs(columns)):
+            found += slopes[at, place] * z
         return found
 
     def _residual(self, table: Table, at: npt.NDArray[np.int64]) -> Numbers:
         """Return what the parents leave of the child, (n_rows,)."""
-        return np.asarray(table.codes[self.child] - self._expected(table.codes, at))
+        return np.asarray(self.variables[-1].scaled(table.codes[self.child]) - self._expected(table.codes, at))
