@@ -143,19 +143,20 @@ void products_by_cell(const In2<double>& values, const In<std::int64_t>& cells, 
 }
 
 Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
-                                    const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                                    const In<double>& floors, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                                     const In<std::int32_t>& parents) {
     const auto q = weights.size(), d = means.shape(1);
     if (means.shape(0) != q) refuse("each configuration needs a mean");
     if (products.shape(0) != q * d || products.shape(1) != d) refuse("products must be (configurations d, d)");
     if (d >= std::size_t{1} << 20) refuse("too many columns");
+    if (floors.size() != d) refuse("each column needs a floor");
     const auto families = checked_families(children, offsets, parents, d);
     const CellMoments cells{view(weights), {means.data(), means.size()}, {products.data(), products.size()},
                             static_cast<std::int32_t>(d)};
     std::vector<double> found;
     {
         const nb::gil_scoped_release release;
-        found = mixed_likelihoods(cells, families, check_signals);
+        found = mixed_likelihoods(cells, view(floors), families, check_signals);
     }
     return to_python(std::move(found));
 }
@@ -177,8 +178,8 @@ void bind_gaussian(nb::module_& m) {
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(), nb::arg("cells").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("centres").noconvert(), nb::arg("products").noconvert());
     m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
-          nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("children").noconvert(),
-          nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+          nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
+          nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -53,7 +53,7 @@ public:
 
     std::size_t size() const { return columns_.size(); }
 
-    // Factors products (d, d). A column of which those before it leave no more than a share of `least` (d) is passed over:
+    // Factors products (d, d). A parent of which those before it leave no more than a share of `least` (d) is passed over:
     // its pivot is 0. False if one is.
     bool factorize(const double* products, std::span<const double> least, double share) {
         const auto n = columns_.size();
@@ -69,8 +69,8 @@ public:
                 own[k] = before[k] > 0 ? along / before[k] : 0;
                 rest -= own[k] * own[k];
             }
-            const bool held = rest > share * least[columns_[i]];
-            free = free && held;
+            const bool last = i + 1 == n, held = rest > (last ? 0 : share * least[columns_[i]]);
+            free = free && (held || last);
             own[i] = held ? std::sqrt(rest) : 0;
         }
         return free;
@@ -118,7 +118,8 @@ private:
 
 }  // namespace
 
-std::vector<double> mixed_likelihoods(const CellMoments& cells, const Families& families, StopCheck check) {
+std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const double> floors, const Families& families,
+                                      StopCheck check) {
     const auto n = static_cast<std::int64_t>(families.size());
     const auto d = static_cast<std::size_t>(cells.d);
     const auto all = pooled(cells);
@@ -134,20 +135,24 @@ std::vector<double> mixed_likelihoods(const CellMoments& cells, const Families& 
             family.begin(families.parents_of(at), families.children[at]);
             family.factorize(all.products.data(), least, 1);
             family.residual(combination);
-            const double variance = std::max(family.rest(), least[child]) / all.weight;
+            const double floor = floors[child];
+            const double variance = std::max({family.rest() / all.weight, least[child] / all.weight, floor});
             const auto needed = static_cast<double>(family.size() + 1);
             double sum = 0;
             for (std::size_t j = 0; j < cells.size(); ++j) {
                 const double weight = cells.weights[j];
                 if (!(weight > 0)) continue;
                 const double* products = cells.products.data() + j * d * d;
-                if (weight >= needed && family.factorize(products, least, weight / all.weight)) {
-                    sum -= 0.5 * weight * (std::log(2 * std::numbers::pi * family.rest() / weight) + 1);
-                } else if (variance > 0) {
-                    const double squares =
-                        family.squares(combination, products, cells.means.data() + j * d, all.mean.data(), weight);
-                    sum -= 0.5 * weight * std::log(2 * std::numbers::pi * variance) + 0.5 * squares / variance;
+                double own = variance, squares = 0;
+                const bool free = weight >= needed && family.factorize(products, least, weight / all.weight);
+                const double nothing = floor > 0 ? 0 : least[child] * (weight / all.weight);
+                if (free && (family.rest() > nothing || floor > 0)) {
+                    squares = family.rest();
+                    own = std::max(squares / weight, floor);
+                } else {
+                    squares = family.squares(combination, products, cells.means.data() + j * d, all.mean.data(), weight);
                 }
+                if (own > 0) sum -= 0.5 * weight * std::log(2 * std::numbers::pi * own) + 0.5 * squares / own;
             }
             found[at] = sum;
         }

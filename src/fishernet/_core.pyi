@@ -511,7 +511,13 @@ def add_products_by_cell(
     values: Float64, cells: Int64, weights: Float64 | None, centres: Float64, products: Float64
 ) -> None: ...
 def mixed_family_likelihoods(
-    weights: Float64, means: Float64, products: Float64, children: Int32, offsets: Int64, parents: Int32
+    weights: Float64,
+    means: Float64,
+    products: Float64,
+    floors: Float64,
+    children: Int32,
+    offsets: Int64,
+    parents: Int32,
 ) -> Float64: ...
 def nearest_others(columns: Float64, k: int) -> tuple[Int32, Float64]: ...
 def draw_orders(n: int, count: int, key: int, first: int) -> Int32: ...

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.families import Family
+from fishernet.compare.conditionals.mixed_families import MixedFamilies
 from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.state_families import StateFamilies, cells
 from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations, numbers_of_draws
@@ -53,8 +54,8 @@ def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations:
     """Test whether the conditionals of a network are the same in two tables of its variables."""
     pair = tables[0].select(network.names), tables[1].select(network.names)
     of = _families(network)
-    numbers = any(variable.is_continuous for variable in network.variables)
-    families = (NumberFamilies if numbers else StateFamilies)(pair, permutations, 2, LEVEL, seed)
+    kinds = {"states": StateFamilies, "numbers": NumberFamilies, "mixed": MixedFamilies}
+    families = kinds[network.values](pair, permutations, 2, LEVEL, seed)
     families.prepare(of)
     alone = np.array([families.p_value(family) for family in of])
     by_configuration = None

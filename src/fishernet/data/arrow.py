@@ -233,7 +233,8 @@ def variable_from(name: str, text: str | bytes) -> Column:
         content = json.loads(text)
         if content.get("continuous") is True:
             scale = content.get("scale")
-            return Continuous(name, content.get("unit"), None if scale is None else Scale(scale[0], tuple(scale[1:])))
+            of = None if scale is None else Scale(scale[0], tuple(scale[1:]))
+            return Continuous(name, content.get("unit"), of, content.get("resolution"))
         states, cuts, bounds = content["states"], content.get("cuts"), content.get("bounds")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
@@ -297,7 +298,7 @@ def variable_fields(variable: Column) -> dict[str, Any]:
     found: dict[str, Any] = {"unit": variable.unit}
     if variable.is_continuous:
         scale = None if variable.scale is None else [variable.scale.kind, *variable.scale.parameters]
-        found = {"continuous": True, **found, "scale": scale}
+        found = {"continuous": True, **found, "scale": scale, "resolution": variable.resolution}
     else:
         found = {"states": variable.states, "cuts": variable.cuts, "bounds": variable.bounds, **found}
     return {word: value for word, value in found.items() if value is not None}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self, SupportsIndex, Unpack, cast, overload
 
@@ -43,12 +42,12 @@ from fishernet.data.encoding.alike import places_alike
 from fishernet.data.encoding.bins import cut_here
 from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
-from fishernet.data.encoding.scales import Scale, chosen_scale
+from fishernet.data.encoding.rescaling import Scales, drawn_numbers, on_scales
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
-from fishernet.data.variable import Column, Continuous, Variable, any_missing, checked_variables
+from fishernet.data.variable import Column, Variable, any_missing, checked_variables
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
@@ -600,18 +599,11 @@ class Table(GivesFrames):
         made._decisions = told_of_bins(self._decisions, made._variables)
         return made
 
-    def rescale(self, scales: str | Mapping[str, str | Scale | None] = "auto") -> Self:
-        """Give columns of numbers the scales on which they are more nearly normal; their numbers stay as they are.
+    def rescale(self, scales: Scales = "auto") -> Self:
+        """Give columns of numbers the scales on which they are more nearly normal, and the unit of their rounding.
 
-        Parameters
-        ----------
-        scales : "auto", or mapping from column to "auto", "log", "power", "arcsinh", "identity" or a Scale
-            "auto" takes the likeliest scale, by BIC; columns that a mapping does not name stay as they are.
-
-        Raises
-        ------
-        SchemaError
-            When there is no such column, it has states, or the scale is unknown.
+        Their numbers stay as they are. A mapping says of columns "auto", the likeliest by BIC, "log", "power",
+        "arcsinh", "identity" or a Scale. SchemaError when there is no such column, or it has states.
 
         Examples
         --------
@@ -621,18 +613,7 @@ class Table(GivesFrames):
         >>> print(table.rescale().variables[0].scale)
         log(x)
         """
-        every = {v.name: scales for v in self._variables if v.is_continuous} if isinstance(scales, str) else scales
-        found = dict(zip(positions(self.names, every, "column"), every.values(), strict=True))
-        variables = list(self._variables)
-        for at, asked in found.items():
-            variable = variables[at]
-            if not variable.is_continuous:
-                raise SchemaError(f"{variable.name!r} has states; scales are of numbers", parameter="scales")
-            scale = chosen_scale(self._columns[at], asked) if isinstance(asked, str) else asked
-            variables[at] = replace(variable, scale=scale)
-        made = self.adopt(variables, self._columns, weights=self._weights, n_rows=self._n_rows)
-        made._decisions = self._decisions
-        return made
+        return self._remade(on_scales(self._variables, self._columns, scales), self._columns)
 
     def with_missing_states(self) -> Self:
         """Make missing cells a state ``"missing"`` of their own, in each column that lacks some.
@@ -651,6 +632,10 @@ class Table(GivesFrames):
         """
         variables = with_missing_states(self._variables, self.missing_counts())
         columns = [column.astype(v.dtype, copy=False) for v, column in zip(variables, self._columns, strict=True)]
+        return self._remade(variables, columns)
+
+    def _remade(self, variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]]) -> Self:
+        """Return the table with other variables and columns, of which the same was decided."""
         made = self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
         made._decisions = self._decisions
         return made
@@ -676,12 +661,7 @@ class Table(GivesFrames):
         >>> drawn.conform(table.variables) == table
         True
         """
-        random = generator(seed)
-        variables, columns = list(self._variables), list(self._columns)
-        for i, variable in enumerate(self._variables):
-            if not variable.is_continuous and variable.cuts is not None:
-                variables[i] = Continuous(variable.name, variable.unit)
-                columns[i] = variable.numbers(columns[i], random.random(self._n_rows))
+        variables, columns = drawn_numbers(self._variables, self._columns, generator(seed))
         return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
 
     def select(self, names: Iterable[str]) -> Self:
@@ -741,10 +721,3 @@ class Table(GivesFrames):
         """Return what each variable's column is here, its cells, and the variable."""
         at = places_alike(self._variables, variables)
         return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]
-
-
-def shared_decisions(tables: Sequence[Table]) -> tuple[Decision, ...]:
-    """Return what was decided of each column, and why, where it is the same for all tables."""
-    first, *others = [table._decisions for table in tables]
-    shared = set(first).intersection(*others)
-    return tuple([decision for decision in first if decision in shared])

@@ -293,11 +293,13 @@ class Continuous:
     scale : Scale, optional
         A monotone map on which regressions of the column are (`Table.rescale` chooses some); what is given, answered,
         drawn and written stays in the column's own unit, and densities are per unit.
+    resolution : float, optional
+        The unit to which the numbers were rounded: no regression has less variance than that leaves.
 
     Raises
     ------
     SchemaError
-        When the name is no str, or the unit is another.
+        When the name is no str, the unit is another, or the resolution is not positive.
 
     Examples
     --------
@@ -310,6 +312,7 @@ class Continuous:
     name: str
     unit: Unit | None = field(default=None, repr=False)
     scale: Scale | None = field(default=None, repr=False)
+    resolution: float | None = field(default=None, repr=False)
 
     is_continuous: ClassVar[Literal[True]] = True
     """Whether cells are numbers, not states."""
@@ -327,8 +330,15 @@ class Continuous:
     def __post_init__(self) -> None:
         _check_name(self.name)
         _checked_unit(self.name, self.unit)
-        if self.scale is not None and not isinstance(self.scale, Scale):
-            raise SchemaError(f"the scale of {self.name!r} must be a Scale or None, not {type(self.scale).__name__}")
+        if self.resolution is not None and not 0 < check.number(self.resolution, "resolution") < math.inf:
+            raise SchemaError(f"the resolution of {self.name!r} must be positive, got {self.resolution:g}")
+
+    def least_variance(self, mean: float) -> float:
+        """Return the variance that rounding leaves about a mean, both on the scale; 0 without a resolution."""
+        if self.resolution is None:
+            return 0.0
+        slope = np.exp(self.log_slope(self.unscaled(np.array([mean]))))
+        return float(np.ravel((self.resolution * slope) ** 2 / 12)[0])
 
     def scaled(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return numbers as regressions take them, (n_rows,): on the scale, where there is one."""

@@ -124,7 +124,8 @@ def variable_fields(variable: Column) -> dict[str, object]:
     if variable.is_continuous:
         unit = {} if variable.unit is None else {"unit": variable.unit}
         scale = {} if variable.scale is None else {"scale": [variable.scale.kind, *variable.scale.parameters]}
-        return {"name": variable.name, "continuous": True, **unit, **scale}
+        resolution = {} if variable.resolution is None else {"resolution": variable.resolution}
+        return {"name": variable.name, "continuous": True, **unit, **scale, **resolution}
     cuts = None if variable.cuts is None else list(variable.cuts)
     more = {"bounds": variable.bounds, "unit": variable.unit}
     found = {"name": variable.name, "states": list(variable.states), "cuts": cuts}
@@ -138,9 +139,10 @@ def read_variable(fields: Fields) -> Any:
     if fields.has("continuous") and fields.truth("continuous"):
         unit = fields.text("unit") if fields.has("unit") else None
         scale = _read_scale(fields) if fields.has("scale") else None
+        resolution = fields.number("resolution") if fields.has("resolution") else None
         fields.end()
         with fields.checking():
-            return Continuous(name, unit, scale)
+            return Continuous(name, unit, scale, resolution)
     states = fields.items("states")
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
     bounds = fields.items("bounds") if fields.has("bounds") else None

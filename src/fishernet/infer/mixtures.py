@@ -44,11 +44,13 @@ class NumberDistribution(Framed):
     ... )
     >>> d = net.query("height")
     >>> d.mean, round(d.sd, 3), round(d.median, 3)
-    (173.0, 9.566, 172.449)
-    >>> d.interval(0.95)
-    (157.2125..., 191.6245...)
-    >>> net.query("sex", given={"height": 185})
-    Distribution(sex | height = 185: 'f' 0.00884..., 'm' 0.99115...)
+    (173.0, 9.566, 172.462)
+    >>> print(d)
+    P(height)
+    mean  sd       median   95 % from  to
+    173   9.56556  172.462  156.112    191.515
+    >>> round(net.query("sex", given={"height": 185})["m"], 3)
+    0.993
     """
 
     variable: Continuous
@@ -65,6 +67,11 @@ class NumberDistribution(Framed):
     def __post_init__(self) -> None:
         for array in (self.weights, self.means, self.sds):
             array.flags.writeable = False
+
+    @property
+    def variables(self) -> tuple[Continuous]:
+        """The number, as of distributions of several variables."""
+        return (self.variable,)
 
     @property
     def mean(self) -> float:
@@ -275,8 +282,9 @@ class MixedDistribution(Framed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the probabilities of labels and the mean of numbers, by name."""
-        found = {name: self[name] for name in self.names}
-        return {name: of.to_dict() if isinstance(of, Distribution) else of.mean for name, of in found.items()}
+        found: Any = {name: self[name] for name in self.names}
+        pairs = zip(self.variables, found.values(), strict=True)
+        return {v.name: of.mean if v.is_continuous else of.to_dict() for v, of in pairs}
 
     def to_frame(self) -> pa.Table:
         """Return one row per component: its labels, ``probability``, and mean and sd of every number."""

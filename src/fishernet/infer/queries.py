@@ -305,7 +305,7 @@ def marginal(
     """
     if is_normal(model) or is_mixed(model):
         found = query(model, names, given=given, likelihood=likelihood, max_table=max_table, **chains)
-        return found.array if isinstance(found, Distribution) else found
+        return found if any(variable.is_continuous for variable in found.variables) else found.array
     return _query_states(model, names, given, likelihood, max_table, chains).array
 
 

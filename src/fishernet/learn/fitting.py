@@ -10,14 +10,16 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, positions, shown
 from fishernet.base.progress import Watch
 from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
 from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
+from fishernet.data.encoding.scales import heaped_at
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
-from fishernet.data.source import is_source
+from fishernet.data.options import AUTO, Bins
+from fishernet.data.source import is_source, told_of_cuts
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
@@ -33,6 +35,7 @@ from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells
 from fishernet.models.zero_pattern import completed_precision
 from fishernet.scores import named_score
+from fishernet.scores.mixed import label_below_numbers
 
 GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
 GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
@@ -394,6 +397,10 @@ def fit_conditionals(
     """
     every = source.variables if every is None else every
     of = [[every[v] for v in family] for family in families]
+    for *above, child in of:
+        numbers = [variable.name for variable in above if variable.is_continuous]
+        if numbers and not child.is_continuous:
+            raise label_below_numbers(child.name, numbers)
     if kind is None:
         for variables in of:
             check_cells(variables, f"the conditional of {variables[-1].name!r}")
@@ -411,18 +418,26 @@ def bayesian_network(
     conditionals: ConditionalsName = "table",
     smoothing: float | str = 1.0,
     ess: float | None = None,
+    bins: Bins | None = None,
     **options: Any,
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
+    Numbers beside labels have regressions, on the scales on which they are most nearly normal (`Table.rescale`); no arc
+    runs from a number to labels.
+
     Parameters
     ----------
     table : Table, data frame or Source
-        The data. Where all columns are continuous, the default score is "fractional". Categorical cells of a table may
-        be missing: `structure` says how a graph is learned then, and the parameters are fitted by `em_fit`.
+        The data. Where all columns are continuous, the default score is "fractional". Cells of a table may be missing:
+        `structure` says how a graph is learned then, and the parameters are fitted by expectation and maximization.
     conditionals, smoothing, ess
         As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
         score.
+    bins : int, "auto" or mapping, optional
+        Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default, of numbers
+        beside labels, those in which one number has a tenth of the rows and three times as many as its neighbours, as
+        no hours or no income; they are told in a warning.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.
@@ -440,6 +455,8 @@ def bayesian_network(
     """
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
+    if source.rows is not None:
+        source = _prepared(source.rows, bins)
     make = word(conditionals, "conditionals", KINDS)
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
@@ -451,6 +468,27 @@ def bayesian_network(
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
     """Return what a network is learned from."""
     return as_scatter(data, names) if isinstance(data, np.ndarray) else as_source(data)
+
+
+def _prepared(rows: Table, bins: Bins | None) -> Table:
+    """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
+
+    Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
+    one number has a weight of its own, as no hours or no income, are cut into bins, with a warning, unless `bins` says
+    what is cut.
+    """
+    if bins is not None:
+        rows = rows.discretize(bins) if bins != {} else rows
+    if not mixes_numbers(rows.variables):
+        return rows
+    plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
+    heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
+    cuts: Any = dict.fromkeys(heavy, AUTO)
+    cut = rows.discretize(cuts) if heavy else rows
+    if heavy:
+        told = told_of_cuts(rows, cut)
+        warn(f"one number has a tenth of the rows or more, and {told}; bins={{}} cuts none", parameter="bins")
+    return cut.rescale({name: "auto" for name in plain if name not in heavy})
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

@@ -116,7 +116,7 @@ class Rules(Brief):
         present = self.required | _arcs(self.names, self.start)
         wrong = np.argwhere(present & against)
         if len(wrong):
-            raise label_below_numbers(self.names, int(wrong[0][1]), [int(wrong[0][0])])
+            raise label_below_numbers(self.names[int(wrong[0][1])], [self.names[int(wrong[0][0])]])
         return replace(self, forbidden=self.forbidden | against)
 
     @property

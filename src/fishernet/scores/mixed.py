@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
-from fishernet.data import Source, Statistic
+from fishernet.data import Continuous, Source, Statistic
 from fishernet.data.statistics.statistic import occurring
 from fishernet.scores.base import Families
 
@@ -113,8 +113,11 @@ class MixedTerms:
     def _among_labels(self, child: int, parents: Sequence[int]) -> tuple[int, list[int]]:
         numbers = [p for p in parents if p not in self._label_at]
         if numbers:
-            raise label_below_numbers(self._source.names, child, numbers)
+            raise label_below_numbers(self._source.names[child], [self._source.names[v] for v in numbers])
         return self._label_at[child], [self._label_at[p] for p in parents]
+
+    def _of(self, numbers: Sequence[int]) -> list[Continuous]:
+        return [cast(Continuous, self._source.variables[v]) for v in numbers]
 
     def _parameters(self, parents: Sequence[int]) -> float:
         variables = [self._source.variables[p] for p in parents]
@@ -127,11 +130,12 @@ class MixedTerms:
         for f, (_, parents) in enumerate(pairs):
             by_labels.setdefault(tuple(p for p in parents if p in self._label_at), []).append(f)
         place = {v: at for at, v in enumerate(self._numbers)}
+        variables = self._of(self._numbers)
         found = np.empty(len(pairs))
         for labels, which in by_labels.items():
             moments = self._moments(labels)
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
-            found[which] = _likelihoods(moments, of_numbers)
+            found[which] = _likelihoods(moments, variables, of_numbers)
         return found.tolist()
 
     def _moments(self, labels: tuple[int, ...]) -> CellMoments:
@@ -158,7 +162,8 @@ class MixedTerms:
         numbers = statistic.continuous
         family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
         alone = statistic.marginal([child])
-        told = _likelihoods(CellMoments.of(statistic), [family])[0] - _likelihoods(CellMoments.of(alone), [(0, [])])[0]
+        together = _likelihoods(CellMoments.of(statistic), self._of(numbers), [family])[0]
+        told = together - _likelihoods(CellMoments.of(alone), self._of([child]), [(0, [])])[0]
         return float(told) * (float(self._source.total) / total if self._averaged else 1.0)
 
     def _alone_of(self, child: int) -> float:
@@ -166,21 +171,27 @@ class MixedTerms:
         if child not in self._alone:
             [statistic] = self._source.statistics([(child,)])
             total = float(statistic.total)
-            of_known = float(_likelihoods(CellMoments.of(statistic), [(0, [])])[0]) if total else 0.0
+            own = self._of([child])
+            of_known = float(_likelihoods(CellMoments.of(statistic), own, [(0, [])])[0]) if total else 0.0
             self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
         return self._alone[child]
 
 
-def _likelihoods(moments: CellMoments, pairs: Sequence[tuple[int, Sequence[int]]]) -> Floats:
+def _likelihoods(
+    moments: CellMoments, variables: Sequence[Continuous], pairs: Sequence[tuple[int, Sequence[int]]]
+) -> Floats:
+    """Return the likelihoods of families of numbers, by the positions of these; no variance is below rounding's."""
     families = Families.from_pairs(pairs)
     flat = (families.children, families.offsets, families.parents)
-    return _core.mixed_family_likelihoods(*moments, *flat)
+    total = moments.weights.sum()
+    mean = moments.weights @ moments.means / total if total else np.zeros(len(variables))
+    floors = [variable.least_variance(centre) for variable, centre in zip(variables, mean.tolist(), strict=True)]
+    return _core.mixed_family_likelihoods(*moments, np.array(floors, dtype=np.float64), *flat)
 
 
-def label_below_numbers(names: Sequence[str], child: int, numbers: Sequence[int]) -> SchemaError:
+def label_below_numbers(child: str, numbers: Sequence[str]) -> SchemaError:
     """Return the error for a variable with labels that should have numbers among its parents."""
-    above = listed([names[v] for v in numbers])
     return SchemaError(
-        f"{names[child]!r} has labels, and the number {above} cannot be its parent: in a network of labels and numbers "
-        "arcs run from labels to numbers; turn the arc round, or cut the numbers into bins"
+        f"{child!r} has labels, and the number {listed(numbers)} cannot be its parent: in a network of labels and "
+        "numbers arcs run from labels to numbers; turn the arc round, or cut the number into bins"
     )

@@ -1,4 +1,4 @@
-"""Families of columns of numbers: linear regressions over the rows that are complete in a family."""
+"""Families of numbers: linear regressions over the rows that are complete in a family."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from fishernet.data import State, Table
 Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
 
+MOST_COLUMNS = 40  # of a regression, with a column for each configuration of labels
 LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 
 
 class NumberFamilies(Families):
-    """Two tables of numbers."""
+    """Two tables, of whose numbers it is asked; their parents may have labels."""
 
     def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
         super().__init__(len(tables[0].variables), draws, resamples, level, seed)
@@ -53,8 +54,12 @@ class NumberFamilies(Families):
         return True
 
     def rows(self, family: Family) -> tuple[Array, Array]:
-        """Return the rows that are complete in a family, before and after, (n, members)."""
-        columns = (table.numbers[list(family)].T for table in self._tables)
+        """Return the rows that are complete in a family, before and after, (n, members).
+
+        Numbers are on their scales. Parents with labels are columns of 0 and 1, one for each configuration but the
+        first, and their products with the parents that are numbers, while these are few: otherwise one for each state.
+        """
+        columns = [_columns(table, family) for table in self._tables]
         before, after = (rows[~np.isnan(rows).any(axis=1)] for rows in columns)
         return before, after
 
@@ -99,6 +104,33 @@ class NumberFamilies(Families):
     @staticmethod
     def _resampled(before: Array, after: Array, random: np.random.Generator) -> float:
         return _nats(*(_moments(rows, random.standard_exponential(len(rows))) for rows in (before, after)))
+
+
+def _columns(table: Table, family: Family) -> Array:
+    """Return the columns of a family's regression, the child as the last, (n_rows, columns); NaN in missing cells."""
+    variables = [table.variables[v] for v in family]
+    numbers = [
+        variable.scaled(table.codes[v]) for v, variable in zip(family, variables, strict=True) if variable.is_continuous
+    ]
+    labels = [(v, variable) for v, variable in zip(family, variables, strict=True) if not variable.is_continuous]
+    if not labels:
+        return np.stack(numbers, axis=1)
+    missing = np.logical_or.reduce([variable.missing(table.codes[v]) for v, variable in labels])
+    sizes = [variable.cardinality for _, variable in labels]
+    codes = [np.where(missing, 0, table.codes[v]).astype(np.int64) for v, _ in labels]
+    if math.prod(sizes) * len(numbers) <= MOST_COLUMNS:
+        marks = _marks(np.ravel_multi_index(codes, sizes), math.prod(sizes))
+        told = [marks, *(marks * z[:, None] for z in numbers[:-1])]
+    else:
+        told = [_marks(of, size) for of, size in zip(codes, sizes, strict=True)]
+    rows = np.concatenate([*told, np.stack(numbers, axis=1)], axis=1)
+    rows[missing] = np.nan
+    return rows
+
+
+def _marks(codes: npt.NDArray[np.int64], n: int) -> Array:
+    """Return a column of 0 and 1 for each of n codes but the first, (n_rows, n - 1)."""
+    return np.asarray(codes[:, None] == np.arange(1, n), dtype=np.float64)
 
 
 def _moments(rows: Array, weights: Array | None = None) -> Moments:

@@ -34,7 +34,7 @@ from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
 from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of
 from fishernet.data.statistics.ranks import Place
-from fishernet.data.table import Table, shared_decisions
+from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
 Answer = TypeVar("Answer")
@@ -94,7 +94,7 @@ class Blocks(Source):
         tables = [weighed_in(table, unit) for table in held]
         places = places_of(map, "map")
         facts = [facts_of(table) for table in tables]
-        self._keep(places, places.placed(tables), held[0].variables, facts, shared_decisions(held))
+        self._keep(places, places.placed(tables), held[0].variables, facts, _shared_decisions(held))
 
     @classmethod
     def adopt(
@@ -356,3 +356,10 @@ class _Batch:
             found.append(Statistic.adopt(chosen, shape, counts[begin:end].reshape(shape), None, next(left_out)))
             begin = end
         return found
+
+
+def _shared_decisions(tables: Sequence[Table]) -> tuple[Decision, ...]:
+    """Return what was decided of each column, and why, where it is the same for all tables."""
+    first, *others = [table._decisions for table in tables]
+    shared = set(first).intersection(*others)
+    return tuple([decision for decision in first if decision in shared])

@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 QUANTILES = 2000  # of a column, by which its scale is chosen
 POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tails run on without end
+HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
 FEWEST = 20  # distinct numbers, below which a column stays as it is
 
 
@@ -232,3 +233,34 @@ def _candidates(x: Floats, kind: str) -> Any:
     if kind in ("auto", "arcsinh"):
         for share in (0.1, 0.3, 1.0, 3.0):
             yield Scale("arcsinh", (middle, share * width)), 2
+
+
+def rounding_unit(column: Floats) -> float | None:
+    """Return the largest unit of which all numbers of a column are multiples, as 1, 0.05 or 1000; None without one.
+
+    Numbers with more than nine decimals, or more than 2^53 units, count as not rounded.
+    """
+    x = np.unique(column[np.isfinite(column)])
+    for decimals in range(10):
+        units = x * 10.0**decimals
+        if not len(x) or np.abs(units).max() > 2.0**53:
+            return None
+        whole = np.rint(units)
+        if np.allclose(units, whole, rtol=1e-12, atol=1e-6):
+            common = int(np.gcd.reduce(whole.astype(np.int64)))
+            return common / 10.0**decimals if common else None
+    return None
+
+
+def heaped_at(column: Floats) -> float | None:
+    """Return the number that has a weight of its own in a column, as 0 hours or 0 income; None where there is none.
+
+    It has a tenth of the known rows at least, and three times as many as either of its neighbours.
+    """
+    values, times = np.unique(column[np.isfinite(column)], return_counts=True)
+    if not len(values):
+        return None
+    at = int(times.argmax())
+    beside = max(np.delete(times[max(0, at - 1) : at + 2], min(at, 1)).tolist(), default=0)
+    heavy = len(values) > 1 and times[at] >= HEAPED * times.sum() and times[at] >= 3 * max(beside, 1)
+    return float(values[at]) if heavy else None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,9 @@ class MixedInvariant(FeatureMade, Metric):
         self._labels = Invariant(labels, group_probabilities(labels))
         self._label_at = [v for v, variable in enumerate(model.variables) if not variable.is_continuous]
         pairs = enumerate(moments_of_parents(model))
-        self._numbers = {v: NumberFeatures(_regression(model, v), of) for v, of in pairs if of is not None}
+        self._numbers = {
+            v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
+        }
 
     @property
     def dimension(self) -> int:
@@ -173,12 +175,6 @@ class MixedInvariant(FeatureMade, Metric):
             first += of.dimension
         numbers = sparse(values, columns, X.n_rows, first)
         return sp.hstack([self._labels.features(self._of_labels(X)), numbers], format="csr")
-
-
-def _regression(model: BayesianNetwork, v: int) -> ConditionalGaussian:
-    conditional = model.conditionals[v]
-    assert isinstance(conditional, ConditionalGaussian)
-    return conditional
 
 
 def _add_products(out: Matrix, x: tuple[Matrix, Any], y: tuple[Matrix, Any] | None) -> None:

@@ -145,7 +145,8 @@ class ConditionalGaussian(Conditional):
         added = SHRUNK_ROWS * (1.0 if isinstance(smoothing, str) else smoothing)
         if ess is not None:
             added = ess / math.prod(shape)
-        intercepts, slopes, sds = fitted_regressions(moments, [v.name for v in variables if v.is_continuous], added)
+        of_numbers = [variable for variable in variables if variable.is_continuous]
+        intercepts, slopes, sds = fitted_regressions(moments, of_numbers, added)
         *parents, child = family if positions is None else positions
         m = len(numbers) - 1
         return cls(child, parents, variables, intercepts.reshape(shape), slopes.reshape(*shape, m), sds.reshape(shape))

@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, listed, several
-from fishernet.data import Statistic
+from fishernet.data import Continuous, Statistic
 from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
 from fishernet.models.gaussian import Numbers
+
+RIDGE = 1e-9  # of a parent's variance, where parents may tell the same
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ class Moments:
         return Moments(np.array([n]), mean[None], (within + (self.n * apart.T) @ apart)[None])
 
 
-def fitted_regressions(moments: Moments, names: Sequence[str], added: float) -> tuple[Numbers, Numbers, Numbers]:
+def fitted_regressions(
+    moments: Moments, variables: Sequence[Continuous], added: float
+) -> tuple[Numbers, Numbers, Numbers]:
     """Return the regression of the last number on the others in each configuration.
 
     To each configuration so many rows are `added` that are spread as all rows together: a normal-inverse-Wishart prior
@@ -62,8 +66,8 @@ def fitted_regressions(moments: Moments, names: Sequence[str], added: float) -> 
     ----------
     moments : Moments
         The child's number is the last.
-    names : sequence of str
-        Of the numbers, for messages.
+    variables : sequence of Continuous
+        The numbers. No variance is below what the rounding of the child leaves.
     added : float
         In rows, at least 0.
 
@@ -76,8 +80,10 @@ def fitted_regressions(moments: Moments, names: Sequence[str], added: float) -> 
     Raises
     ------
     SchemaError
-        When in all rows the parents are collinear, or the child is a linear combination of them.
+        When in all rows the parents are collinear, or the child is a linear combination of them, and the child has no
+        resolution: with one, that is what it leaves, and parents that tell the same share what they tell.
     """
+    names = [variable.name for variable in variables]
     every = moments if len(moments.n) == 1 else moments.pooled()
     n, mean, scatter = float(every.n[0]), every.mean[0], every.scatter[0]
     if n < 2:
@@ -87,21 +93,23 @@ def fitted_regressions(moments: Moments, names: Sequence[str], added: float) -> 
     if still:
         raise SchemaError(f"{are(still, 'column')} constant; leave out what does not vary")
     R = scatter / n / sizes[:, None] / sizes
-    _require_freedom(R, names, int(n))
-    slopes, rest = _solved(R[None], sizes)
+    floor = variables[-1].least_variance(float(mean[-1]))
+    if not floor:
+        _require_freedom(R, names, int(n))
+    slopes, rest = _solved(R[None], sizes, RIDGE if floor else 0.0)
     if len(moments.n) == 1:
-        return _levels(every.mean, slopes), slopes, np.sqrt(rest)
+        return _levels(every.mean, slopes), slopes, np.sqrt(np.maximum(rest, floor))
     weights = moments.n + added
     total = np.where(weights > 0, weights, 1.0)[:, None]
     apart = moments.mean - mean
     between = (moments.n * added / total[:, 0])[:, None, None] * apart[:, :, None] * apart[:, None, :]
     own = (moments.scatter + between + added / n * scatter) / total[:, :, None] / sizes[:, None] / sizes
-    free = _have_freedom(own)
+    free = _have_freedom(own[:, :-1, :-1] if floor else own)
     centres = np.where(free[:, None], mean + moments.n[:, None] / total * apart, mean)
     slopes, rest = np.repeat(slopes, len(own), axis=0), np.repeat(rest, len(own))
     if free.any():
-        slopes[free], rest[free] = _solved(own[free], sizes)
-    return _levels(centres, slopes), slopes, np.sqrt(rest)
+        slopes[free], rest[free] = _solved(own[free], sizes, RIDGE if floor else 0.0)
+    return _levels(centres, slopes), slopes, np.sqrt(np.maximum(rest, floor))
 
 
 def _levels(centres: Numbers, slopes: Numbers) -> Numbers:
@@ -109,10 +117,10 @@ def _levels(centres: Numbers, slopes: Numbers) -> Numbers:
     return np.asarray(centres[:, -1] - (slopes * centres[:, :-1]).sum(axis=1))
 
 
-def _solved(scaled: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+def _solved(scaled: Numbers, sizes: Numbers, ridge: float) -> tuple[Numbers, Numbers]:
     """Return the coefficients (q, m) and the residual variances (q,) of covariances (q, d, d) in units of `sizes`."""
     m = len(sizes) - 1
-    of_parents, with_child = scaled[:, :m, :m], scaled[:, :m, m]
+    of_parents, with_child = scaled[:, :m, :m] + ridge * np.eye(m), scaled[:, :m, m]
     slopes = np.linalg.solve(of_parents, with_child[:, :, None])[:, :, 0] if m else np.empty((len(scaled), 0))
     rest = scaled[:, m, m] - (slopes * with_child).sum(axis=1)
     return slopes * sizes[m] / sizes[:m], rest * sizes[m] ** 2

@@ -1,0 +1,127 @@
+"""Scales of numbers: maps without end in both directions, and their choice by likelihood."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.data.encoding.scales import Scale, chosen_scale, heaped_at, rounding_unit
+
+SCALES = [
+    Scale("log", (0.0, 0.5)),
+    Scale("log", (3.0, 0.1)),
+    Scale("power", (0.0, 1.0, 2.0)),
+    Scale("power", (0.7, -5.0, 0.1)),
+    Scale("power", (2.0, 1e6, 1e3)),
+    Scale("arcsinh", (4.0, 0.3)),
+]
+EVERY = pytest.mark.parametrize("scale", SCALES, ids=str)
+
+
+@EVERY
+@given(x=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20))
+def test_they_rise_and_come_back(scale: Scale, x: list[float]) -> None:
+    values = np.unique(np.array(x))
+    y = scale.forward(values)
+    assert np.isfinite(y).all()
+    assert (np.diff(y) >= 0).all()
+    np.testing.assert_allclose(scale.inverse(y), values, rtol=1e-7, atol=1e-5)
+
+
+@EVERY
+def test_slopes_are_derivatives(scale: Scale) -> None:
+    x, h = np.linspace(-7.3, 9.1, 40), 1e-5
+    numerical = (scale.forward(x + h) - scale.forward(x - h)) / (2 * h)
+    np.testing.assert_allclose(np.exp(scale.log_slope(x)), numerical, rtol=1e-4)
+
+
+@EVERY
+def test_every_number_on_the_scale_has_a_value(scale: Scale) -> None:
+    assert np.isfinite(scale.inverse(np.linspace(-30, 30, 50))).all()
+
+
+def test_missing_numbers_stay_missing() -> None:
+    for scale in SCALES:
+        assert np.isnan(scale.forward(np.array([np.nan]))).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [("log", (0.0,)), ("root", (1.0,)), ("power", (2.5, 0.0, 1.0)), ("arcsinh", (0.0, 0.0)), ("log", (0.0, np.inf))],
+)
+def test_what_is_no_scale_is_refused(kind: str, parameters: tuple[float, ...]) -> None:
+    with pytest.raises(fn.FishernetError):
+        Scale(kind, parameters)
+
+
+def test_the_likeliest_is_chosen_and_normal_numbers_stay_as_they_are() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=3000)
+    assert chosen_scale(50 + 3 * z) is None
+    of_log = chosen_scale(np.exp(2 * z))
+    assert of_log is not None
+    assert of_log.kind == "log"
+    heavy = chosen_scale(np.sinh(2 * z))
+    assert heavy is not None
+    assert heavy.kind == "arcsinh"
+    assert chosen_scale(rng.integers(0, 5, 3000).astype(float)) is None
+    assert chosen_scale(np.array([])) is None
+    assert chosen_scale(np.full(100, 3.0)) is None
+
+
+def test_the_choice_does_not_depend_on_the_unit_or_the_order() -> None:
+    x = np.exp(np.random.default_rng(2).normal(size=2000))
+    for unit in (1e-9, 1.0, 1e9):
+        found = chosen_scale(unit * x[::-1])
+        assert found is not None
+        assert found.kind == "log"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "unit"),
+    [
+        ([1, 2, 7], 1.0),
+        ([1000, 5000, 2000], 1000.0),
+        ([0.05, 0.1, 1.25], 0.05),
+        ([1.5, np.nan, 3.0], 1.5),
+        ([np.pi, np.e], None),
+        ([0.0], None),
+        ([], None),
+        ([1e300, 1.0], None),
+    ],
+)
+def test_the_unit_of_rounding(numbers: list[float], unit: float | None) -> None:
+    assert rounding_unit(np.array(numbers)) == pytest.approx(unit)
+
+
+def test_a_table_keeps_its_numbers_and_names_its_scales() -> None:
+    table = fn.Table.from_frame({"a": np.exp(np.random.default_rng(1).normal(size=200)), "b": ["x", "y"] * 100})
+    scaled = table.rescale()
+    np.testing.assert_array_equal(scaled.column("a"), table.column("a"))
+    assert str(scaled.variables[0].scale) == "log(x)"
+    assert scaled.rescale({"a": "identity"}).variables[0].scale is None
+    with pytest.raises(fn.SchemaError, match="'b' has states"):
+        table.rescale({"b": "log"})
+    with pytest.raises(fn.SchemaError, match="unknown scale 'root'"):
+        table.rescale({"a": "root"})
+    with pytest.raises(fn.SchemaError, match="'c'"):
+        table.rescale({"c": "log"})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "heap"),
+    [
+        ([0.0] * 20 + list(range(1, 80)), 0.0),
+        ([5.0] * 20 + list(range(80)), 5.0),
+        ([99.0] * 9 + list(range(91)), None),
+        ([1.0, 1.0, 1.0, 2.0, 2.0] * 9, None),
+        ([7.0] * 30, None),
+        ([], None),
+        ([np.nan, 1.0], None),
+    ],
+)
+def test_a_number_with_a_weight_of_its_own(numbers: list[float], heap: float | None) -> None:
+    assert heaped_at(np.array(numbers)) == heap

@@ -1,0 +1,264 @@
+"""Networks of labels and numbers: scores, fits and graphs, held beside regressions in each configuration."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+from tests.reference.mixed import random_network
+
+
+def people(n: int, seed: int = 1) -> fn.Table:
+    """Return rows of two labels and three numbers, of which height depends on sex and weight on both and age."""
+    rng = np.random.default_rng(seed)
+    sex, smokes = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    age = rng.normal(40, 10, n)
+    height = np.where(sex == 1, 180, 167) + rng.normal(0, 6, n)
+    weight = 0.9 * height - 80 + 5 * sex + 0.2 * age + rng.normal(0, 5, n)
+    labels = {"sex": np.array(["f", "m"])[sex], "smokes": np.array(["no", "some", "yes"])[smokes]}
+    return fn.Table.from_frame(labels | {"age": age, "height": height, "weight": weight})
+
+
+def with_gaps(table: fn.Table, share: float, seed: int = 2) -> fn.Table:
+    rng = np.random.default_rng(seed)
+    columns = [np.array(column) for column in table.codes]
+    for variable, column in zip(table.variables, columns, strict=True):
+        column[rng.random(table.n_rows) < share] = np.nan if variable.is_continuous else variable.cardinality
+    return fn.Table.adopt(table.variables, columns, n_rows=table.n_rows)
+
+
+def likelihood(table: fn.Table, child: str, parents: list[str]) -> tuple[float, int]:
+    """Return the largest likelihood of a number by least squares in every configuration, and its parameters."""
+    labels = [p for p in parents if not table.variables[table.names.index(p)].is_continuous]
+    numbers = [p for p in parents if p not in labels]
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    codes = np.array([table.column(p) for p in labels]).reshape(len(labels), table.n_rows)
+    total = 0.0
+    for states in np.unique(codes, axis=1).T if labels else [np.zeros(0)]:
+        rows = (codes == states[:, None]).all(axis=0)
+        w, y = weights[rows], table.column(child)[rows]
+        X = np.column_stack([np.ones(rows.sum()), *(table.column(p)[rows] for p in numbers)])
+        slopes = np.linalg.lstsq(X * np.sqrt(w)[:, None], y * np.sqrt(w), rcond=None)[0]
+        variance = w @ (y - X @ slopes) ** 2 / w.sum()
+        total -= 0.5 * w.sum() * (math.log(2 * math.pi * variance) + 1)
+    q = math.prod(table.variables[table.names.index(p)].cardinality for p in labels)
+    return total, q * (len(numbers) + 2)
+
+
+FAMILIES = [
+    ("weight", []),
+    ("weight", ["height", "age"]),
+    ("weight", ["age", "sex", "height"]),
+    ("age", ["smokes", "sex"]),
+    ("height", ["smokes", "weight", "sex"]),
+]
+
+
+@pytest.mark.parametrize(("child", "parents"), FAMILIES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_likelihoods_less_the_price_of_their_parameters(
+    child: str, parents: list[str], weighted: bool
+) -> None:
+    table = people(300)
+    if weighted:
+        weights = np.random.default_rng(3).integers(1, 4, 300)
+        table = fn.Table.adopt(table.variables, list(table.codes), weights=weights, n_rows=300)
+    expected, parameters = likelihood(table, child, parents)
+    for name, price in (("loglik", 0.0), ("aic", 1.0), ("bic", 0.5 * math.log(table.total))):
+        got = fn.local_score(table, child, parents, name)  # type: ignore[arg-type]
+        assert got == pytest.approx(expected - price * parameters, rel=1e-9)
+
+
+def test_scores_do_not_depend_on_how_the_rows_come() -> None:
+    table = people(400)
+    dag = fn.Dag.from_edges(
+        table.names, [("sex", "height"), ("height", "weight"), ("sex", "weight"), ("sex", "smokes")]
+    )
+    parts = fn.data.Blocks([table[:150], table[150:]])
+    assert fn.score(dag, parts, "bic") == pytest.approx(fn.score(dag, table, "bic"), rel=1e-12)
+    one, other = fn.learn.parameters(dag, table), fn.learn.parameters(dag, parts)
+    np.testing.assert_allclose(one.log_prob(table), other.log_prob(table), rtol=1e-9)
+    assert fn.learn.dag(parts) == fn.learn.dag(table)
+
+
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "order"])
+def test_searches_find_the_graph_and_its_score(search: Any) -> None:
+    table = people(2000)
+    found = fn.learn.structure(table, search=search)
+    assert found.score == pytest.approx(fn.score(found.dag, table, "bic"), rel=1e-9)
+    arcs = {frozenset(arc) for arc in found.dag.edges}
+    assert arcs == {
+        frozenset(pair) for pair in (("sex", "height"), ("sex", "weight"), ("age", "weight"), ("height", "weight"))
+    }
+    assert not [arc for arc in found.dag.edges if arc[0] in ("age", "height", "weight") and arc[1] in ("sex", "smokes")]
+
+
+def test_arcs_from_numbers_to_labels_are_refused_with_the_reason() -> None:
+    table = people(100)
+    dag = fn.Dag.from_edges(table.names, [("age", "sex")])
+    for ask in (
+        lambda: fn.local_score(table, "sex", ["age"]),
+        lambda: fn.score(dag, table),
+        lambda: fn.learn.structure(table, required=[("age", "sex")]),
+        lambda: fn.learn.structure(table, start=dag),
+        lambda: fn.learn.parameters(dag, table),
+    ):
+        with pytest.raises(fn.SchemaError, match=r"'sex'.*'age'|'age'.*'sex'"):
+            ask()
+    assert ("age", "weight") in fn.learn.dag(table, required=[("age", "weight")]).edges
+
+
+def test_without_smoothing_a_fit_is_least_squares_in_each_configuration() -> None:
+    table = people(500)
+    dag = fn.Dag.from_edges(table.names, [("sex", "weight"), ("height", "weight"), ("age", "weight")])
+    net = fn.learn.parameters(dag, table, smoothing=0)
+    regression: Any = net.conditional("weight")
+    order = [p for p in regression.parents if table.variables[p].is_continuous]
+    for state in (0, 1):
+        rows = table.column("sex") == state
+        X = np.column_stack([np.ones(rows.sum()), *(table.codes[p][rows] for p in order)])
+        y = table.column("weight")[rows]
+        expected, rest, *_ = np.linalg.lstsq(X, y, rcond=None)
+        assert regression.intercept[state] == pytest.approx(expected[0], rel=1e-7)
+        np.testing.assert_allclose(regression.coefficients[state], expected[1:], rtol=1e-7)
+        assert regression.sd[state] == pytest.approx(math.sqrt(rest[0] / rows.sum()), rel=1e-7)
+
+
+def test_smoothing_draws_few_rows_to_the_regression_of_all() -> None:
+    """As if 0.3 rows were added that are spread as all rows; a configuration without a row has their regression."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    y = 2 * x + rng.normal(size=200)
+    label = np.array(["a"] * 198 + ["b"] * 2)
+    variables: Any = [fn.Variable("l", ["a", "b", "c"]), fn.Continuous("x"), fn.Continuous("y")]
+    table = fn.Table.from_frame({"l": label, "x": x, "y": y}, schema=variables)
+    dag = fn.Dag.from_edges(table.names, [("l", "y"), ("x", "y")])
+    regression: Any = fn.learn.parameters(dag, table).conditional("y")
+    pooled = np.polyfit(x, y, 1)
+    assert regression.coefficients[2, 0] == pytest.approx(pooled[0], rel=1e-9)
+    assert regression.intercept[2] == pytest.approx(pooled[1], rel=1e-9)
+    own = np.concatenate([np.full(2, 1.0), np.full(200, 0.3 / 200)])
+    slope, level = np.polyfit(np.concatenate([x[198:], x]), np.concatenate([y[198:], y]), 1, w=np.sqrt(own))
+    assert regression.coefficients[1, 0] == pytest.approx(slope, rel=1e-9)
+    assert regression.intercept[1] == pytest.approx(level, rel=1e-9)
+
+
+def test_tables_that_leave_next_to_nothing_open_are_learned() -> None:
+    """A dozen rows, a column that is another in other units, one constant within a label, one that copies a sum."""
+    rng = np.random.default_rng(4)
+    sex = np.array(["f", "m"] * 60)
+    a = np.round(rng.normal(100, 20, 120))
+    frame = {
+        "sex": sex,
+        "a": a,
+        "in other units": a / 1000,
+        "of men": np.where(sex == "m", np.round(rng.normal(50, 9, 120)), 0),
+        "sum": a + np.round(rng.normal(0, 30, 120)),
+    }
+    frame["parts"] = frame["sum"] - frame["a"]
+    for rows in (120, 12):
+        table = fn.Table.from_frame({name: column[:rows] for name, column in frame.items()})
+        net = fn.learn.bayesian_network(table, bins={})
+        assert np.isfinite(net.log_prob(table)).all()
+        assert np.isfinite(net.query("a", given={"sex": "m"}).mean)
+
+
+def test_a_scale_is_the_network_of_scaled_numbers_in_other_units() -> None:
+    table = people(600)
+    z = 0.05 * table.column("weight") + 1.0
+    plain = fn.Table.adopt(table.variables, [*table.codes[:4], z], n_rows=600)
+    grown = fn.Table.adopt(table.variables, [*table.codes[:4], np.exp(z)], n_rows=600).rescale({"weight": "log"})
+    dag = fn.Dag.from_edges(table.names, [("sex", "weight"), ("height", "weight"), ("weight", "age")])
+    one, other = fn.learn.parameters(dag, plain), fn.learn.parameters(dag, grown)
+    np.testing.assert_allclose(one.log_prob(plain), other.log_prob(grown) + z, rtol=1e-9)
+    assert fn.score(dag, plain) == pytest.approx(fn.score(dag, grown), rel=1e-9)
+    k, scaled = fn.kernels.FisherKernel(one), fn.kernels.FisherKernel(other)
+    np.testing.assert_allclose(k(plain[:9]), scaled(grown[:9]), rtol=1e-6, atol=1e-6)
+    d, of_scaled = one.query("weight", given={"sex": "m"}), other.query("weight", given={"sex": "m"})
+    assert of_scaled.median == pytest.approx(math.exp(d.median), rel=1e-9)
+    assert of_scaled.mean == pytest.approx(math.exp(d.mean + d.sd**2 / 2), rel=1e-6)
+    assert of_scaled.density(np.exp(5.0)) == pytest.approx(d.density(5.0) / np.exp(5.0), rel=1e-9)
+    given = {"weight": math.exp(6.0)}
+    assert other.query("sex", given=given)["m"] == pytest.approx(one.query("sex", given={"weight": 6.0})["m"], rel=1e-9)
+    assert other.query("age", given=given).mean == pytest.approx(one.query("age", given={"weight": 6.0}).mean, rel=1e-9)
+    gaps = with_gaps(grown, 0.3)
+    filled = fn.infer.impute(other, gaps)
+    known = ~np.isnan(gaps.column("weight"))
+    np.testing.assert_array_equal(filled.column("weight")[known], grown.column("weight")[known])
+    assert (filled.column("weight") > 0).all()
+    assert fn.infer.sample(other, 50, given={"sex": "f"}, seed=1).column("weight").min() > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_em_ends_where_the_derivative_of_what_is_known_is_zero(seed: int) -> None:
+    net = random_network(seed, labels=2, numbers=2)
+    table = with_gaps(net.sample(400, seed=seed), 0.2, seed)
+    start = fn.learn.parameters(net.dag, table, smoothing=0, max_steps=1)
+    fitted = fn.learn.parameters(net.dag, table, smoothing=0, max_steps=2000, tolerance=1e-12)
+    at_end = fitted.log_prob(table).sum()
+    assert at_end >= start.log_prob(table).sum() - 1e-9
+    for v, conditional in enumerate(fitted.conditionals):
+        if not fitted.variables[v].is_continuous:
+            continue
+        regression: Any = conditional
+        for step in (1e-3, -1e-3):  # no step along an intercept betters it
+            level = regression.intercept + step * regression.sd
+            of = (v, regression.parents, regression.variables, level, regression.coefficients, regression.sd)
+            moved = [type(regression)(*of) if u == v else c for u, c in enumerate(fitted.conditionals)]
+            assert fn.BayesianNetwork(fitted.variables, moved).log_prob(table).sum() <= at_end + 1e-4
+
+
+def test_em_comes_near_what_complete_rows_tell() -> None:
+    table = people(4000)
+    dag = fn.Dag.from_edges(
+        table.names, [("sex", "height"), ("sex", "weight"), ("height", "weight"), ("age", "weight")]
+    )
+    complete, lacking = fn.learn.parameters(dag, table), fn.learn.parameters(dag, with_gaps(table, 0.15))
+    one, other = complete.conditional("weight"), lacking.conditional("weight")
+    np.testing.assert_allclose(other.coefficients, one.coefficients, atol=0.06)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(other.sd, one.sd, rtol=0.06)  # type: ignore[attr-defined]
+    learned = fn.learn.bayesian_network(with_gaps(table, 0.15))
+    assert frozenset(("height", "weight")) in {frozenset(arc) for arc in learned.edges}
+    assert learned.n_rows == 4000
+
+
+def test_files_bring_networks_and_scales_back(tmp_path: Path) -> None:
+    table = people(300).rescale({"weight": "power", "age": "arcsinh", "height": "auto"})
+    net = fn.learn.bayesian_network(table)
+    fn.save(net, tmp_path / "net.json")
+    again = fn.load(tmp_path / "net.json")
+    assert again == net
+    np.testing.assert_array_equal(again.log_prob(table), net.log_prob(table))
+    frame = table.to_frame().to_pydict()
+    np.testing.assert_array_equal(again.log_prob(frame), net.log_prob(table))
+
+
+def test_number_columns_alone_take_bic_too() -> None:
+    rng = np.random.default_rng(1)
+    a, b, c = rng.normal(size=(3, 500))
+    table = fn.Table.from_frame({"a": a, "b": a + b, "c": c})
+    assert {frozenset(arc) for arc in fn.learn.dag(table, score="bic").edges} == {frozenset("ab")}
+    expected, parameters = likelihood(table, "b", ["a"])
+    assert fn.local_score(table, "b", ["a"]) == pytest.approx(expected - 0.5 * math.log(500) * parameters, rel=1e-9)
+
+
+def test_a_column_with_many_zeros_is_cut_and_told() -> None:
+    rng = np.random.default_rng(2)
+    hours = np.where(rng.random(500) < 0.3, 0.0, rng.gamma(5, 8, 500))
+    table = fn.Table.from_frame(
+        {"works": np.where(hours > 0, "yes", "no"), "hours": hours, "age": rng.normal(40, 9, 500)}
+    )
+    with pytest.warns(fn.FishernetWarning, match="cut into bins: 'hours'"):
+        net = fn.learn.bayesian_network(table)
+    hours_of, age = net.variables[1], net.variables[2]
+    assert not hours_of.is_continuous
+    assert age.is_continuous
+    assert net.query("works", given={"hours": 0})["no"] > 0.95
+    kept = fn.learn.bayesian_network(table, bins={})
+    assert kept.variables[1].is_continuous
+    assert not any(v.is_continuous for v in fn.learn.bayesian_network(table, bins=4).variables)
