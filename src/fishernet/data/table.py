@@ -527,8 +527,7 @@ class Table(GivesFrames):
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
         weights = None if self._weights is None else self._weights[picked]
-        columns = [column[picked] for column in self._columns]
-        made = self.adopt(self._variables, columns, weights=weights, n_rows=n_rows)
+        made = self.adopt(self._variables, [c[picked] for c in self._columns], weights=weights, n_rows=n_rows)
         made._decisions = self._decisions
         return made
 
@@ -607,9 +606,8 @@ class Table(GivesFrames):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import fishernet as fn
-        >>> table = fn.Table.from_frame({"income": np.exp(np.random.default_rng(1).normal(10, 1, 500))})
+        >>> table = fn.Table.from_frame({"income": [1.5**k for k in range(60)]})
         >>> print(table.rescale().variables[0].scale)
         log(x)
         """
@@ -635,7 +633,7 @@ class Table(GivesFrames):
         return self._remade(variables, columns)
 
     def _remade(self, variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]]) -> Self:
-        """Return the table with other variables and columns, of which the same was decided."""
+        """Return other variables and columns, of which the same was decided."""
         made = self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
         made._decisions = self._decisions
         return made
@@ -661,14 +659,13 @@ class Table(GivesFrames):
         >>> drawn.conform(table.variables) == table
         True
         """
-        variables, columns = drawn_numbers(self._variables, self._columns, generator(seed))
-        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        drawn = drawn_numbers(self._variables, self._columns, generator(seed))
+        return self.adopt(*drawn, weights=self._weights, n_rows=self._n_rows)
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
-        variables = [self._variables[i] for i in chosen]
-        columns = [self._columns[i] for i in chosen]
+        variables, columns = [self._variables[i] for i in chosen], [self._columns[i] for i in chosen]
         return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
 
     def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:

@@ -49,8 +49,8 @@ class NumberDistribution(Framed):
     P(height)
     mean  sd       median   95 % from  to
     173   9.56556  172.462  156.112    191.515
-    >>> round(net.query("sex", given={"height": 185})["m"], 3)
-    0.993
+    >>> round(net.query("sex", given={"height": 185})["m"], 2)
+    0.99
     """
 
     variable: Continuous
