@@ -1,10 +1,12 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "base/pool.hpp"
 #include "bind/arrays.hpp"
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/cell_moments.hpp"
@@ -115,7 +117,7 @@ nb::tuple scores_of_subsets(const In2<double>& products, const In<double>& of_se
 using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Rows whose cells are all among those of which sums are kept.
-NumberBlock checked_block(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
+NumberBlock checked_block(const In2<double>& values, const std::optional<In<double>>& weights, const In<std::int64_t>& cells,
                           std::size_t n_cells, std::size_t columns) {
     if (cells.size() != values.shape(0)) refuse("each row needs a cell");
     if (weights && weights->size() != values.shape(0)) refuse("each row needs a weight");
@@ -127,19 +129,34 @@ NumberBlock checked_block(const In2<double>& values, const In<std::int64_t>& cel
             static_cast<std::int64_t>(values.shape(1))};
 }
 
-void sums_by_cell(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
-                  const Sums& sums) {
-    const auto block = checked_block(values, cells, weights, sums.shape(0), sums.shape(1));
+void sums_by_cell(const In2<double>& values, const std::optional<In<double>>& weights,
+                  const std::vector<In<std::int64_t>>& cells, const std::vector<Sums>& sums) {
+    if (sums.size() != cells.size()) refuse("each set needs its sums");
+    std::vector<NumberBlock> blocks;
+    for (std::size_t s = 0; s < cells.size(); ++s) {
+        blocks.push_back(checked_block(values, weights, cells[s], sums[s].shape(0), sums[s].shape(1)));
+    }
     const nb::gil_scoped_release release;
-    add_sums(block, {sums.data(), sums.size()});
+    const auto add = [&](std::int64_t s) { add_sums(blocks[s], {sums[s].data(), sums[s].size()}); };
+    run_tasks(static_cast<std::int64_t>(blocks.size()), add, check_signals);
 }
 
-void products_by_cell(const In2<double>& values, const In<std::int64_t>& cells, const std::optional<In<double>>& weights,
-                      const In2<double>& centres, const Sums& products) {
-    const auto block = checked_block(values, cells, weights, centres.shape(0), centres.shape(1));
-    if (products.shape(0) != centres.size() || products.shape(1) != centres.shape(1)) refuse("products must be (cells d, d)");
+void products_by_cell(const In2<double>& values, const std::optional<In<double>>& weights,
+                      const std::vector<In<std::int64_t>>& cells, const std::vector<In2<double>>& centres,
+                      const std::vector<Sums>& products) {
+    if (centres.size() != cells.size() || products.size() != cells.size()) refuse("each set needs its centres and products");
+    std::vector<NumberBlock> blocks;
+    for (std::size_t s = 0; s < cells.size(); ++s) {
+        blocks.push_back(checked_block(values, weights, cells[s], centres[s].shape(0), centres[s].shape(1)));
+        if (products[s].shape(0) != centres[s].size() || products[s].shape(1) != centres[s].shape(1)) {
+            refuse("products must be (cells d, d)");
+        }
+    }
     const nb::gil_scoped_release release;
-    add_products(block, {centres.data(), centres.size()}, {products.data(), products.size()});
+    const auto add = [&](std::int64_t s) {
+        add_products(blocks[s], {centres[s].data(), centres[s].size()}, {products[s].data(), products[s].size()});
+    };
+    run_tasks(static_cast<std::int64_t>(blocks.size()), add, check_signals);
 }
 
 Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
@@ -173,10 +190,10 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("parents").noconvert());
     m.def("gaussian_subset_scores", &scores_of_subsets, nb::arg("products").noconvert(),
           nb::arg("of_set").noconvert(), nb::arg("weight"));
-    m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("cells").noconvert(),
-          nb::arg("weights").noconvert().none(), nb::arg("sums").noconvert());
-    m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(), nb::arg("cells").noconvert(),
-          nb::arg("weights").noconvert().none(), nb::arg("centres").noconvert(), nb::arg("products").noconvert());
+    m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(),
+          nb::arg("cells"), nb::arg("sums"));
+    m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
+          nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("centres"), nb::arg("products"));
     m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
           nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());

@@ -506,9 +506,15 @@ def gaussian_family_scores(
     products: Float64, of_set: Float64, weight: float, children: Int32, offsets: Int64, parents: Int32
 ) -> tuple[Float64, Int32]: ...
 def gaussian_subset_scores(products: Float64, of_set: Float64, weight: float) -> tuple[Float64, Int32]: ...
-def add_sums_by_cell(values: Float64, cells: Int64, weights: Float64 | None, sums: Float64) -> None: ...
+def add_sums_by_cell(
+    values: Float64, weights: Float64 | None, cells: Sequence[Int64], sums: Sequence[Float64]
+) -> None: ...
 def add_products_by_cell(
-    values: Float64, cells: Int64, weights: Float64 | None, centres: Float64, products: Float64
+    values: Float64,
+    weights: Float64 | None,
+    cells: Sequence[Int64],
+    centres: Sequence[Float64],
+    products: Sequence[Float64],
 ) -> None: ...
 def mixed_family_likelihoods(
     weights: Float64,

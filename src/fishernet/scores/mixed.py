@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -35,6 +35,7 @@ from fishernet.scores.base import Families
 Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
 
+SETS_AT_ONCE = 32  # whose moments are asked for together
 MOST_HELD = 2**25  # numbers in all moments that are remembered: 256 MiB
 
 
@@ -132,23 +133,30 @@ class MixedTerms:
         place = {v: at for at, v in enumerate(self._numbers)}
         variables = self._of(self._numbers)
         found = np.empty(len(pairs))
-        for labels, which in by_labels.items():
-            moments = self._moments(labels)
+        for which, moments in self._moments(by_labels):
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
             found[which] = _likelihoods(moments, variables, of_numbers)
         return found.tolist()
 
-    def _moments(self, labels: tuple[int, ...]) -> CellMoments:
-        """Return the moments of all numbers in each configuration of some labels; the last are remembered."""
-        if labels in self._held:
-            self._held.move_to_end(labels)
-            return self._held[labels]
-        [statistic] = self._source.statistics([tuple(sorted((*labels, *self._numbers)))])
-        statistic.require_complete(self._source.variables, "a score")
-        found = self._held[labels] = CellMoments.of(statistic)
-        while len(self._held) > 1 and sum(moments.size for moments in self._held.values()) > MOST_HELD:
-            self._held.popitem(last=False)
-        return found
+    def _moments(self, by_labels: dict[tuple[int, ...], list[int]]) -> Iterator[tuple[list[int], CellMoments]]:
+        """Yield families with the same labels, and the moments of all numbers in each configuration; the last are remembered.
+
+        Several are asked for at once, which saves passes over the rows.
+        """
+        waiting = [labels for labels in by_labels if labels not in self._held]
+        for labels in by_labels:
+            if labels in self._held:
+                self._held.move_to_end(labels)
+                yield by_labels[labels], self._held[labels]
+        for first in range(0, len(waiting), SETS_AT_ONCE):
+            part = waiting[first : first + SETS_AT_ONCE]
+            sets = [tuple(sorted((*labels, *self._numbers))) for labels in part]
+            for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
+                statistic.require_complete(self._source.variables, "a score")
+                self._held[labels] = CellMoments.of(statistic)
+                yield by_labels[labels], self._held[labels]
+            while len(self._held) > 1 and sum(moments.size for moments in self._held.values()) > MOST_HELD:
+                self._held.popitem(last=False)
 
     def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""

@@ -14,7 +14,7 @@ from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
 from fishernet.data.arrays import row_blocks
-from fishernet.data.statistics.moments import SUMMED_ROWS, CellFinder, NumberRows
+from fishernet.data.statistics.moments import SUMMED_ROWS, CellFinder, CellsOf, NumberRows
 from fishernet.data.statistics.statistic import Floats, Statistic, most_dense_cells
 from fishernet.data.variable import Column
 
@@ -70,7 +70,7 @@ def _counted(rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int | Non
         most_dense = most_dense_cells(rows.n_rows if fractions else int(rows.total))
     unit = rows.weights_in_units[1] if fractions else 0.0
     counted = count_cells(rows.native, rows.variables, sets, most_dense, unit)
-    return [_with_moments(one, chosen, rows) for one, chosen in zip(counted, sets, strict=True)]
+    return _with_moments(counted, sets, rows)
 
 
 def family_scores_of(rows: _Rows, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
@@ -192,24 +192,37 @@ def _too_large(native: _core.Columns, variables: Sequence[Column], sets: Sequenc
     )
 
 
-def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> Statistic:
-    """Return the statistic of a set whose rows the core counted, with the moments of its continuous members."""
-    if len(counted.variables) == len(chosen):
-        return counted
-    numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
-    kept = partial(_counted_rows, rows, chosen if counted.left_out else ())
+def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]], rows: _Rows) -> list[Statistic]:
+    """Return the statistics of sets whose rows the core counted, with the moments of their continuous members.
+
+    Sets with the same continuous members, and all rows, go through these together.
+    """
+    found = list(counted)
+    together: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for at, (one, chosen) in enumerate(zip(counted, sets, strict=True)):
+        if len(one.variables) < len(chosen):
+            numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
+            together.setdefault((numbers, chosen if one.left_out else ()), []).append(at)
+    for (numbers, holes), places in together.items():
+        of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
+        held = NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, holes))
+        alike = [counted[at] for at in places]
+        moments = held.moments_by_cell([_cells_of(one, rows) for one in alike], [s.counts.reshape(-1) for s in alike])
+        for at, one, (mean, scatter) in zip(places, alike, moments, strict=True):
+            shape, d = one.counts.shape, len(numbers)
+            cells = one.variables, one.cardinalities, one.counts, one.states, one.left_out
+            found[at] = Statistic.adopt(*cells, numbers, mean.reshape(*shape, d), scatter.reshape(*shape, d, d))
+    return found
+
+
+def _cells_of(counted: Statistic, rows: _Rows) -> CellsOf:
+    """Return what finds the cells of a statistic's rows."""
     finder = CellFinder(counted.cardinalities, counted.states)
 
     def cells_of(at: slice, of: npt.NDArray[np.bool_] | slice) -> npt.NDArray[np.int64]:
         return finder([rows.codes[v][at][of] for v in counted.variables])
 
-    of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
-    held = NumberRows(*of, rows.weights, rows.n_rows, kept)
-    mean, scatter = held.moments_by_cell(cells_of, counted.counts.reshape(-1))
-    shape, d = counted.counts.shape, len(numbers)
-    moments = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
-    cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
-    return Statistic.adopt(*cells, numbers, *moments)
+    return cells_of
 
 
 def _of_numbers(chosen: tuple[int, ...], rows: _Rows) -> Statistic:

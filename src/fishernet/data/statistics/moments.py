@@ -21,6 +21,7 @@ SUMMED_ROWS = 2**16  # in a block: part of what the last bits of sums are
 Floats = npt.NDArray[np.float64]
 Cells = npt.NDArray[np.int64]
 Kept = Callable[[slice], npt.NDArray[np.bool_] | slice]  # which rows of a block count
+CellsOf = Callable[[slice, npt.NDArray[np.bool_] | slice], Cells]  # of the rows of a block that count
 
 
 class NumberRows:
@@ -76,38 +77,44 @@ class NumberRows:
         return np.asarray(weight), mean, scatter
 
     def moments_by_cell(
-        self, cells_of: Callable[[slice, npt.NDArray[np.bool_] | slice], Cells], counts: npt.NDArray[Any]
-    ) -> tuple[Floats, Floats]:
-        """Return the means, (n_cells, d), and the centred sums of products, (n_cells, d, d).
+        self, cells_of: Sequence[CellsOf], counts: Sequence[npt.NDArray[Any]]
+    ) -> list[tuple[Floats, Floats]]:
+        """Return for each of several ways to put rows into cells the means and the centred sums of products.
+
+        (n_cells, d) and (n_cells, d, d). The numbers of a block are brought together once.
 
         Parameters
         ----------
-        cells_of : callable
-            Gives the cell of each row of a block that counts.
-        counts : (n_cells,) array
+        cells_of : sequence of callables
+            Each gives the cell of every row of a block that counts.
+        counts : sequence of (n_cells,) arrays
             The weight of the rows in each cell.
         """
-        n, held = np.where(counts > 0, counts, 1)[:, None], (counts > 0)[:, None]
         origin = self._plain_mean()  # sums of numbers far from 0 would cancel
-        centre = np.zeros((len(counts), self.d))
-        for of_block in self._apart(cells_of, origin):
-            _core.add_sums_by_cell(*of_block, centre)
-        centre /= n
-        products = np.zeros((len(counts) * self.d, self.d))
-        for of_block in self._apart(cells_of, origin):
-            _core.add_products_by_cell(*of_block, centre, products)
-        scatter = products.reshape(-1, self.d, self.d)
+        centres = [np.zeros((len(of), self.d)) for of in counts]
+        for values, weights, cells in self._apart(cells_of, origin):
+            _core.add_sums_by_cell(values, weights, cells, centres)
+        for centre, of in zip(centres, counts, strict=True):
+            centre /= np.where(of > 0, of, 1)[:, None]
+        products = [np.zeros((len(of) * self.d, self.d)) for of in counts]
+        for values, weights, cells in self._apart(cells_of, origin):
+            _core.add_products_by_cell(values, weights, cells, centres, products)
         above = np.triu_indices(self.d, 1)
-        scatter[:, above[0], above[1]] = scatter[:, above[1], above[0]]
-        return np.where(held, origin[:, 0] + centre, 0.0), scatter
+        found = []
+        for centre, of, half in zip(centres, counts, products, strict=True):
+            scatter = half.reshape(-1, self.d, self.d)
+            scatter[:, above[0], above[1]] = scatter[:, above[1], above[0]]
+            found.append((np.where((of > 0)[:, None], origin[:, 0] + centre, 0.0), scatter))
+        return found
 
     def _apart(
-        self, cells_of: Callable[[slice, npt.NDArray[np.bool_] | slice], Cells], origin: Floats
-    ) -> Iterator[tuple[Floats, Cells, Floats | None]]:
-        """Yield the numbers of each block, taken from the origin, (rows, d), with their cells and weights."""
+        self, cells_of: Sequence[CellsOf], origin: Floats
+    ) -> Iterator[tuple[Floats, Floats | None, list[Cells]]]:
+        """Yield the numbers of each block, taken from the origin, (rows, d), with their weights and cells."""
         for at, kept, x, w in self.blocks():
             weights = None if w is None else np.ascontiguousarray(w, dtype=np.float64)
-            yield np.ascontiguousarray((x - origin).T), np.ascontiguousarray(cells_of(at, kept)), weights
+            cells = [np.ascontiguousarray(of(at, kept)) for of in cells_of]
+            yield np.ascontiguousarray((x - origin).T), weights, cells
 
     def _plain_mean(self) -> Floats:
         """Return the mean of the rows that count, whatever their weights, (d, 1)."""

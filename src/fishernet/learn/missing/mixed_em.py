@@ -111,8 +111,9 @@ class MixedSteps:
         for place, u in enumerate(numbers):
             values[:, :, place] = means[:, :, hidden.index(u)] if u in hidden else rows.columns[u][at, None]
         of_rows = values.reshape(-1, len(numbers)) - self._origin[numbers]
-        _core.add_sums_by_cell(of_rows, flat, weights, first)
-        _core.add_products_by_cell(of_rows, flat, weights, np.zeros_like(first), second.reshape(-1, len(numbers)))
+        _core.add_sums_by_cell(of_rows, weights, [flat], [first])
+        half = second.reshape(-1, len(numbers))
+        _core.add_products_by_cell(of_rows, weights, [flat], [np.zeros_like(first)], [half])
         places = [numbers.index(u) for u in hidden]
         spread = covariance.reshape(len(weights), len(hidden), len(hidden))
         for i, a in enumerate(places):
