@@ -140,10 +140,7 @@ class _Path:
         later, earlier = self.at(places)
         rest = self._sizes, self._shares, self._n_later
         drawn = np.stack(
-            [
-                _core.drawn_divergences(*ends, *rest, stream_key(random), n)
-                for ends in zip(earlier, later, strict=True)
-            ]
+            [_core.drawn_divergences(*ends, *rest, stream_key(random), n) for ends in zip(earlier, later, strict=True)]
         )
         own = divergences(later, earlier) @ self._shares
         return np.stack([places, drawn.mean(axis=1), drawn.var(axis=1, ddof=1), own], axis=1)
