@@ -138,9 +138,11 @@ class _Path:
     def _looked_at(self, places: Array, n: int, random: np.random.Generator) -> Array:
         """Return rows of a place, the mean and the variance of divergences of tables drawn there, and its own."""
         later, earlier = self.at(places)
-        rest = self._sizes, self._shares, self._n_later
-        drawn = np.stack(
-            [_core.drawn_divergences(*ends, *rest, stream_key(random), n) for ends in zip(earlier, later, strict=True)]
+        drawn = np.array(
+            [
+                _core.drawn_divergences(*ends, self._sizes, self._shares, self._n_later, stream_key(random), n)
+                for ends in zip(earlier, later, strict=True)
+            ]
         )
         own = divergences(later, earlier) @ self._shares
         return np.stack([places, drawn.mean(axis=1), drawn.var(axis=1, ddof=1), own], axis=1)
