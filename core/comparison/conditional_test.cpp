@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
 constexpr std::size_t most_shifted = 256;    // deviations summed over configurations, whose covariance is inverted
+constexpr std::int64_t rows_a_cell = 4;      // up to which rows are drawn one by one, where there are many groups
 constexpr double dependent = 1e-9;           // the share of a variance that others leave, below which it is none
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
 constexpr std::array<double, ConditionalTest::n_statistics> weights{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6};
@@ -171,8 +172,30 @@ void ConditionalTest::invert_shift() {
     }
 }
 
+// Rows one by one, without putting back: quick where most cells of the table stay empty.
+void ConditionalTest::deal(std::size_t j, std::int64_t* table, Draws& draws) const {
+    thread_local std::vector<std::size_t> states;  // of the rows that are left
+    states.clear();
+    for (std::size_t k = 0; k < n_states_; ++k) {
+        states.insert(states.end(), static_cast<std::size_t>(pooled_[j * n_states_ + k]), k);
+    }
+    std::fill_n(table, n_groups_ * n_states_, 0);
+    std::int64_t rows = totals_[j];
+    for (std::size_t g = 0; g < n_groups_; ++g) {
+        std::int64_t* here = table + g * n_states_;
+        for (std::int64_t wanted = sizes_[j * n_groups_ + g]; wanted > 0; --wanted) {
+            std::size_t& one = states[static_cast<std::size_t>(draws.below(rows))];
+            ++here[one];
+            one = states[static_cast<std::size_t>(--rows)];
+        }
+    }
+}
+
 // table[group][state] of one configuration.
 void ConditionalTest::draw(std::size_t j, std::int64_t* table, Draws& draws) const {
+    if (n_groups_ > 2 && totals_[j] <= rows_a_cell * static_cast<std::int64_t>(n_groups_ * n_states_)) {
+        return deal(j, table, draws);
+    }
     const std::size_t* order = order_.data() + j * n_states_;
     std::int64_t* last = table + (n_groups_ - 1) * n_states_;
     std::copy_n(pooled_.data() + j * n_states_, n_states_, last);  // which other groups take their rows from

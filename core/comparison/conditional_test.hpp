@@ -44,6 +44,7 @@ private:
     }
     void invert_shift();
     void draw(std::size_t j, std::int64_t* table, Draws& draws) const;
+    void deal(std::size_t j, std::int64_t* table, Draws& draws) const;
     Sums no_sums() const;
     double chi_squared(std::size_t j, const std::int64_t* table) const;
     double deviation(std::size_t j, double chi_squared) const;

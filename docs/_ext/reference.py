@@ -84,16 +84,21 @@ def entries() -> list[Entry]:
 
 def has_example(value: Any) -> bool:
     """Return whether a docstring, or that of a public method of a class, shows how it is used."""
-    docs = [inspect.getdoc(value) or ""]
-    if inspect.isclass(value):
-        docs += [inspect.getdoc(getattr(value, name)) or "" for name in dir(value) if not name.startswith("_")]
-    return any(">>>" in doc for doc in docs)
+    if ">>>" in (inspect.getdoc(value) or ""):
+        return True
+    names = dir(value) if inspect.isclass(value) else []
+    return any(">>>" in (inspect.getdoc(getattr(value, name)) or "") for name in names if not name.startswith("_"))
 
 
-def at_work(entry: Entry, every: list[Entry]) -> list[str]:
+def speaking(every: list[Entry]) -> list[tuple[Entry, str]]:
+    """Return the names that have an example, with their docstrings."""
+    return [(entry, inspect.getdoc(entry.value) or "") for entry in every if has_example(entry.value)]
+
+
+def at_work(entry: Entry, every: list[tuple[Entry, str]]) -> list[str]:
     """Return the pages that speak of a name and have an example, those of its own module first; at most four."""
     name = re.compile(rf"\b{re.escape(entry.name)}\b")
-    found = [other for other in every if has_example(other.value) and name.search(inspect.getdoc(other.value) or "")]
+    found = [other for other, doc in every if name.search(doc)]
     found.sort(key=lambda other: other.module != entry.module)
     pages = [page for page in dict.fromkeys(other.page for other in found) if page != entry.page][:4]
     return pages or AT_WORK.get(entry.module, [])
@@ -104,7 +109,7 @@ def title(text: str) -> str:
     return f"{text}\n{'=' * len(text)}\n"
 
 
-def page_of(entry: Entry, every: list[Entry]) -> str:
+def page_of(entry: Entry, every: list[Entry], examples: list[tuple[Entry, str]]) -> str:
     """Return the page of a name: its other names, what its docstring says, and where else there is an example."""
     names = [f"{other.module}.{other.name}" for other in every if other.page == entry.page]
     others = [name for name in names if name != entry.page]
@@ -119,8 +124,8 @@ def page_of(entry: Entry, every: list[Entry]) -> str:
         lines += ["   :exclude-members: " + ", ".join(routing(entry.value))] if routing(entry.value) else []
     if kind == "data":
         lines += ["   :no-value:", "", "   " + entry.summary]
-    if not has_example(entry.value) and at_work(entry, every):
-        seen = ", ".join(f":doc:`{page} <{page}>`" for page in at_work(entry, every))
+    if not has_example(entry.value) and (pages := at_work(entry, examples)):
+        seen = ", ".join(f":doc:`{page} <{page}>`" for page in pages)
         lines += ["", f".. admonition:: Examples\n\n   It is seen at work on the pages of {seen}."]
     return "\n".join(lines) + "\n"
 
@@ -181,10 +186,11 @@ def write(folder: Path) -> None:
     """Write the reference into a folder, which then has nothing else; pages that did not change are left alone."""
     texts = {"index": index_page(modules())}
     every = entries()
+    examples = speaking(every)
     for module in modules():
         texts[module_file(module)] = module_page(module, [entry for entry in every if entry.module == module.__name__])
     for entry in every:
-        texts[entry.page] = page_of(entry, every)
+        texts[entry.page] = page_of(entry, every, examples)
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         if path.stem not in texts and path.suffix == ".rst":

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import Any
@@ -7,13 +8,20 @@ from typing import Any
 import pytest
 
 import fishernet as fn
+from fishernet.cli import demo
 from fishernet.learn import hold_out
 from tests.cli.running import good
 
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
-    return good("demo", "--json").facts
+    """What the demo finds, run once and as a module."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "fishernet.cli.demo", "--json"], check=True, capture_output=True, encoding="utf-8"
+    )
+    assert ended.stderr == ""
+    facts: dict[str, Any] = json.loads(ended.stdout)
+    return facts
 
 
 def test_the_numbers_are_the_library_s(told: dict[str, Any]) -> None:
@@ -49,14 +57,14 @@ def test_the_rows_that_stand_in_are_the_library_s(told: dict[str, Any]) -> None:
     assert facts["fisher_mmd"] < facts["random_mean"] - 2 * facts["random_sd"]
 
 
-def test_it_runs_as_a_module_and_prints_a_table() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "fishernet.cli.demo"], check=True, capture_output=True, encoding="utf-8"
-    )
-    assert ended.stderr == ""
-    lines = {line[:31].strip(): line[31:].split() for line in ended.stdout.splitlines()}
+def test_it_runs_as_a_command_and_prints_a_table(told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "TABLES", dict.fromkeys(told))
+    found = iter(told.values())
+    monkeypatch.setattr(demo, "_facts_of", lambda _: next(found))
+    out = good("demo").out
+    lines = {line[:31].strip(): line[31:].split() for line in out.splitlines()}
     assert lines["rows"] == ["12,960", "20,000"]
     assert lines["variables"] == ["9", "17"]
-    assert "nursery: " in ended.stdout
-    assert max(map(len, ended.stdout.splitlines())) <= 110
+    assert "nursery: " in out
+    assert max(map(len, out.splitlines())) <= 110
     assert {"arcs", "BIC (nats)", "held-out log-likelihood per row", "seconds to learn"} <= set(lines)

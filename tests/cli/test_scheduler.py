@@ -57,9 +57,16 @@ def of_all(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if name not in apart}
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
-@pytest.mark.parametrize(
-    "words", ["", "--score qnml --search hill-climb", "--model dn", "--model tan --target cough", "--model chow-liu"]
+@pytest.mark.parametrize(  # how files are read does not depend on the model, nor the model on how they are read
+    ("words", "ending"),
+    [
+        ("", "parquet"),
+        ("", "csv"),
+        ("--score qnml --search hill-climb", "csv"),
+        ("--model dn", "parquet"),
+        ("--model tan --target cough", "parquet"),
+        ("--model chow-liu", "csv"),
+    ],
 )
 def test_learn(tables: Path, address: str, tmp_path: Path, ending: str, words: str) -> None:
     first, second = tmp_path / "first.json", tmp_path / "second.json"

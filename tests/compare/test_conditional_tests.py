@@ -12,6 +12,8 @@ from scipy.stats import binom, hypergeom
 import fishernet as fn
 from fishernet.compare.conditionals.state_tests import conditional_p_value
 from fishernet.compare.corrections import holm_sidak
+from tests.networks import with_holes
+from tests.rates import assert_at_most
 
 ASIA = fn.datasets.load("asia")
 
@@ -136,26 +138,24 @@ def asia_of(smokers: float) -> fn.BayesianNetwork:
 
 @pytest.mark.parametrize(("earlier", "later", "rows"), [(0.05, 0.95, (5000, 200)), (0.5, 0.9, (100, 1000))])
 def test_a_change_upstream_accuses_no_other_variable(earlier: float, later: float, rows: tuple[int, int]) -> None:
-    """Over 300 pairs of tables, falsely named variables are as rare as the level says: 5 % and what chance adds."""
+    """Falsely named variables are as rare as the level says; tests of whole marginals name some in most tables."""
     one, other = asia_of(earlier), asia_of(later)
-    named = 0
-    for seed in range(300):
+
+    def names_another(seed: int) -> bool:
         X, Y = one.sample(rows[0], seed=seed), other.sample(rows[1], seed=seed + 10_000)
         found = fn.compare.explain_change(X, Y, ASIA.dag, permutations=99, resamples=2, seed=seed)
-        named += bool(set(found.changed()) - {"smoke"})
         assert "smoke" in found.changed()
-    assert named <= binom.ppf(0.9999, 300, 0.05)
+        return bool(set(found.changed()) - {"smoke"})
+
+    assert_at_most(map(names_another, range(300)), 0.05, fault=0.15)
 
 
 def test_unequal_shares_of_missing_cells_accuse_nobody() -> None:
     """One table is complete, half of the cells of the other are missing completely at random."""
-    random = np.random.default_rng(5)
-    named = 0
-    for seed in range(100):
-        frame = ASIA.sample(1000, seed=seed + 5000).to_pandas()
-        holes = frame.mask(random.random(frame.shape) < 0.5)
-        found = fn.compare.explain_change(
-            ASIA.sample(100, seed=seed), holes, ASIA.dag, permutations=99, resamples=2, seed=seed
-        )
-        named += bool(found.changed())
-    assert named <= binom.ppf(0.9999, 100, 0.05)
+
+    def names_one(seed: int) -> bool:
+        holes = with_holes(ASIA, 1000, seed + 5000, 0.5)
+        tables = ASIA.sample(100, seed=seed), holes
+        return bool(fn.compare.explain_change(*tables, ASIA.dag, permutations=99, resamples=2, seed=seed).changed())
+
+    assert_at_most(map(names_one, range(120)), 0.05, fault=0.2)

@@ -2,6 +2,8 @@
 
 Shares of p-values up to a level are compared with the level; they err by binomial chance, of which four standard
 deviations are allowed. A test that is exact is held to both sides, one that is near for many rows to a margin besides.
+Of 400 runs that are 0.044 at 0.05 and 0.1 at 0.5, of 150 runs 0.07 and 0.16: a test that forgets what chance adds, or
+that is far too careful, is off by more.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import pytest
 import fishernet as fn
 from fishernet.kernels import FisherKernel, HiddenVariableKernel, Rbf, SpectrumKernel
 from tests.networks import random_network, with_holes
+from tests.rates import assert_at_most as assert_rate_at_most
 
 LEVELS = (0.05, 0.2, 0.5, 0.8)
 NET = random_network(11, [2, 3, 2, 2], sharp=4.0)
@@ -56,7 +59,7 @@ def test_permutation_p_values_are_uniform_and_families_of_variables_are_kept(nam
     kernel, sample = PERMUTED[name]
     found = [
         fn.compare.two_sample_test(sample(2 * seed, 24), sample(2 * seed + 1, 36), kernel, permutations=19, seed=seed)
-        for seed in range(300 if kernel is None else 800)
+        for seed in range(150 if kernel is None else 400)
     ]
     assert_uniform([one.p_value for one in found])
     assert_at_most([bool(one.changed(0.2)) for one in found], 0.2)
@@ -75,7 +78,7 @@ def test_chi_squared_p_values_are_nearly_uniform_for_many_rows(n: tuple[int, int
                 method="chi-square",
                 seed=0,
             ).p_value
-            for seed in range(300)
+            for seed in range(150)
         ],
         margin=0.02,
     )
@@ -89,7 +92,7 @@ def test_p_values_by_blocks_are_nearly_uniform() -> None:
             fn.compare.two_sample_test(
                 NET.sample(500, seed=2 * seed), NET.sample(500, seed=2 * seed + 1), kernel, method="block", seed=seed
             ).p_value
-            for seed in range(300)
+            for seed in range(150)
         ],
         margin=0.03,
     )
@@ -103,7 +106,7 @@ def test_score_tests_of_known_parameters_are_uniform(reference: Any) -> None:
     kernel = FisherKernel(NET)
     found = [
         fn.compare.score_test(kernel, NET.sample(300, seed=seed), reference=reference, simulations=19, seed=seed)
-        for seed in range(300)
+        for seed in range(150)
     ]
     assert {one.n_fitted for one in found} == {None}
     assert_uniform([one.p_value for one in found], margin=0.02 if reference == "chi-square" else 0.0)
@@ -114,12 +117,15 @@ def test_score_tests_of_known_parameters_are_uniform(reference: Any) -> None:
 def test_score_tests_of_fitted_parameters_are_uniform(reference: Any) -> None:
     """Where the error of the fit is left out (n_fitted=0), half of all tests are wrong at 0.05."""
     found, forgetful = [], []
-    for seed in range(200):
+    for seed in range(120):
         fitted = fn.learn.parameters(NET.dag, NET.sample(500, seed=2 * seed))
         rows = NET.sample(400, seed=2 * seed + 1)
         kernel = FisherKernel(fitted)
         found.append(fn.compare.score_test(kernel, rows, reference=reference, simulations=19, seed=seed))
-        forgetful.append(fn.compare.score_test(kernel, rows, reference="chi-square", n_fitted=0).p_value)
+        if seed < 60:
+            forgetful.append(
+                fn.compare.score_test(kernel, rows, reference="chi-square", n_fitted=0, simulations=19).p_value
+            )
     assert {one.n_fitted for one in found} == {500}
     assert_uniform([one.p_value for one in found], margin=0.03)
     assert_at_most([bool(one.misfits(0.2)) for one in found], 0.2, margin=0.03)
@@ -133,7 +139,7 @@ def test_score_tests_of_gaussian_networks_are_uniform() -> None:
             fn.compare.score_test(
                 kernel, GAUSSIAN.sample(400, seed=seed), n_fitted=0, reference=reference, simulations=19, seed=seed
             ).p_value
-            for seed in range(200)
+            for seed in range(120)
         ]
         assert_uniform(found, margin=0.02 if reference == "chi-square" else 0.0)
 
@@ -142,7 +148,7 @@ def test_score_tests_of_rows_with_holes_are_uniform() -> None:
     """Holes of the drawn tables lie where those of the given one do, whatever the rows hold."""
     kernel = HiddenVariableKernel(NET)
     found = [
-        fn.compare.score_test(kernel, with_holes(NET, 60, seed, 0.2), simulations=19, seed=seed) for seed in range(200)
+        fn.compare.score_test(kernel, with_holes(NET, 60, seed, 0.2), simulations=19, seed=seed) for seed in range(120)
     ]
     assert {one.reference for one in found} == {"bootstrap"}
     assert_uniform([one.p_value for one in found])
@@ -152,7 +158,7 @@ def test_score_tests_of_rows_with_holes_are_uniform() -> None:
 
 
 def test_explanations_of_equal_sources_find_a_change_in_no_more_than_the_level() -> None:
-    wrong = [
+    wrong = (
         bool(
             fn.compare.explain_change(
                 NET.sample(100, seed=2 * seed),
@@ -165,5 +171,5 @@ def test_explanations_of_equal_sources_find_a_change_in_no_more_than_the_level()
             ).changed()
         )
         for seed in range(200)
-    ]
-    assert_at_most(wrong, 0.2)
+    )
+    assert_rate_at_most(wrong, 0.2, fault=0.4)

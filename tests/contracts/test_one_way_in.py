@@ -109,7 +109,7 @@ def tables() -> st.SearchStrategy[pa.Table]:
 OPTIONS: list[dict[str, Any]] = [{}, {"bins": "auto"}, {"bins": 3, "missing": "state"}, {"missing": "drop"}]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @example(table=pa.table({"c0": [2.5, -0.0, 1.0, 0.0, 1.5, 1.0]}), how={})
 @given(table=tables(), how=st.sampled_from(OPTIONS))
 def test_any_table_is_the_same_however_it_comes(table: pa.Table, how: dict[str, Any]) -> None:

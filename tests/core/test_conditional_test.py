@@ -61,6 +61,21 @@ def ranks(values: Any) -> Any:
     return (rounded[None] >= rounded[:, None]).mean(axis=1)
 
 
+@pytest.mark.parametrize("times", [1, 4, 40])
+def test_cells_of_several_groups_are_hypergeometric_however_they_are_drawn(times: int) -> None:
+    """Few rows are dealt one by one, many a cell after the other: the same means and variances, and the margins."""
+    counts, n = times * np.array([[[3, 1, 0]], [[2, 4, 1]], [[0, 3, 5]]]), 20_000
+    drawn = test_of(counts).drawn(7, n).reshape(n, 3, 3)
+    sizes, pooled = counts[:, 0].sum(axis=1), counts[:, 0].sum(axis=0)
+    total = sizes.sum()
+    assert (drawn.sum(axis=2) == sizes).all()
+    assert (drawn.sum(axis=1) == pooled).all()
+    expected = np.outer(sizes, pooled) / total
+    variance = expected * np.outer(total - sizes, total - pooled) / total / (total - 1)
+    assert (np.abs(drawn.mean(axis=0) - expected) < 5 * np.sqrt(variance / n)).all()
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=6 * np.sqrt(2 / n))
+
+
 @pytest.mark.parametrize("sizes", [[3, 4], [2, 3, 2]])
 def test_tables_come_as_often_as_their_margins_say(sizes: list[int]) -> None:
     """Of each table, group by group: multivariate hypergeometric, given what the groups before have left."""

@@ -142,15 +142,38 @@ def test_every_instruction_set_counts_and_scores_the_same(isa: str) -> None:
     assert len(printed(script, {}, {"FISHERNET_ISA": isa})) == 1
 
 
+# Of memory that nobody wrote to, the system holds a single page of zeros: so many rows take little, and little time.
+MANY = 2**31 + 2**13 + 70
+
+
 @pytest.mark.slow
 def test_more_than_two_to_the_31_rows() -> None:
-    n = 2**31 + 1
-    codes = np.zeros(n, dtype=np.uint8)
-    codes[::2] = 1
-    codes[-1] = 2
-    table = fn.Table([fn.Variable("x", range(3))], [codes])
+    codes = np.zeros(MANY, dtype=np.uint8)
+    codes[[5, -2, -1]] = [3, 2, 1]  # a missing cell, so that rows are counted one after the other
+    table = fn.Table.adopt([fn.Variable("x", range(3))], [codes])
     (counts,) = table.statistics([(0,)])
-    assert counts.counts.tolist() == [2**30, 2**30, 1]
+    assert counts.counts.tolist() == [MANY - 3, 1, 1]
+    assert counts.left_out == 1
+
+
+@pytest.mark.slow
+def test_more_than_two_to_the_31_rows_in_packed_form() -> None:
+    """The core packs the last stretch, which begins beyond the limit, and counts the planes of all rows."""
+    codes = np.zeros(MANY, dtype=np.uint8)
+    codes[[-2, -1]] = [2, 1]
+    columns = _core.Columns([codes], np.array([3]), MANY)
+    lanes, words, groups = columns.packed_shape
+    begin = MANY // 8192 * 8192
+    assert begin > 2**31
+    last = np.empty((lanes, words - begin // 64), dtype=np.uint64)
+    columns.pack_rows(begin, last, np.empty((groups, MANY - begin), dtype=np.uint32))
+    planes = np.zeros((lanes, words), dtype=np.uint64)
+    planes[[0, -1]] = 2**64 - 1  # of the first state, and of all rows
+    planes[:, begin // 64 :] = last
+    columns.take_packed(planes.ravel(), np.zeros(groups * MANY, dtype=np.uint32))
+    ((counts, _, left_out),) = _core.count(columns, np.array([0, 1]), np.array([0], dtype=np.int32), 10)
+    assert counts.tolist() == [MANY - 2, 1, 1]
+    assert left_out == 0
 
 
 def test_counts_that_memory_does_not_hold_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

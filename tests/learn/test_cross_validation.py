@@ -97,14 +97,14 @@ def test_folds_share_the_rows_evenly(n_rows: int, folds: int, seed: int) -> None
 
 
 def test_two_rows_are_in_one_fold_as_often_as_chance_says() -> None:
-    """6 rows in 3 folds of 2: a given other row shares the fold in 1 of 5 cuts."""
+    """6 rows in 3 folds of 2: a given other row shares the fold in 1 of 5 cuts; in order, in all or in none."""
     table = random_table(1, 6, [2])
     together = np.zeros((6, 6))
-    for seed in range(1500):
+    for seed in range(400):
         fold = fn.learn.cross_validate(table, folds=3, seed=seed).fold
         together += fold[:, None] == fold
     off = together[np.triu_indices(6, 1)]
-    assert np.abs(off - 300).max() < 5 * math.sqrt(1500 * 0.2 * 0.8)
+    assert np.abs(off - 80).max() < 5 * math.sqrt(400 * 0.2 * 0.8)
 
 
 def test_every_fold_has_rows_that_count() -> None:

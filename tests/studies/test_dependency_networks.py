@@ -257,7 +257,8 @@ def test_the_quick_form_has_every_part_and_theorem_3_holds(tmp_path: Path, monke
     monkeypatch.setattr(study, "BY_SIZE", study.BY_SIZE[:1])
     monkeypatch.setattr(study, "OUTPUT_ROWS", 10_000)
     monkeypatch.setattr(study, "sizes_of", lambda _: [100, 1_000])
-    gaps = study.gaps
+    gaps, letter = study.gaps, study.trees_of_letter
+    monkeypatch.setattr(study, "trees_of_letter", lambda n: letter(n // 4))
     monkeypatch.setattr(study, "gaps", lambda truth, dn, _: gaps(truth, dn, 1))  # two take long, and are tested above
     tables = {table.name: table for table in study.compute(Run("quick"))}
     assert len(tables) == 17

@@ -165,8 +165,11 @@ def test_lines_are_told_apart_without_colours() -> None:
 
 
 @pytest.mark.slow
-def test_the_quick_form_has_every_part(tmp_path: Path) -> None:
+def test_the_quick_form_has_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(experiments, "ROWS", {"nursery": 5_000})
+    monkeypatch.setattr(experiments, "TEST", 2_000)
+    monkeypatch.setattr(similarity, "CLUSTERED", {"drawn mixture": (300, 4), "letter": (200, 8)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other libraries
         tables = {table.name: table for table in study.compute(Run("quick"))}

@@ -243,7 +243,7 @@ def gain(least: float, ends: list[float], counts: list[int], cuts: list[float]) 
     return found
 
 
-@settings(max_examples=40)  # each of them tries every set of cuts
+@settings(max_examples=12)  # each of them tries every set of cuts
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 60)), min_size=MOST_AUTO, max_size=9), st.integers(-9, 9))
 def test_automatic_cuts_describe_the_numbers_in_the_fewest_nats(pieces: list[tuple[int, int]], least: int) -> None:
     ends = np.cumsum([least, *(step for step, _ in pieces)])[1:].astype(float)

@@ -57,7 +57,7 @@ def filtered(path):
 WAYS = {"scan": lambda path: fn.scan(path, cache="memory"), "read_table": fn.read_table, "piece": piece,
         "frames": frames, "opened": opened, "filtered": filtered}
 whole, rng = path.read_bytes(), random.Random(5)
-places = places or [rng.randrange(8 * len(whole)) for _ in range(300)]
+places = places or [rng.randrange(8 * len(whole)) for _ in range(150)]
 for way in ways:
     print(way, end=" ", flush=True)  # in which the process ends, if it does
     refused = 0

@@ -98,8 +98,9 @@ def test_threads_that_share_one_stream_score_right(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_processes_that_share_a_stream_while_some_are_killed(tmp_path: Path) -> None:
-    found = rounds(tmp_path, 3, 50_000, seed=3)
-    assert found["ended"] + found["killed"] == 12
+    """One round finds the store that is there, the other makes it; the full size is a command (`sharing`)."""
+    found = rounds(tmp_path, 2, 20_000, processes=3, threads=3, seed=3)
+    assert found["ended"] + found["killed"] == 6
     assert found["ended"] > 0
 
 

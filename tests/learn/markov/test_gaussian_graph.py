@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import betaln
 
@@ -73,6 +73,7 @@ def numbers(n: int, d: int, seed: int) -> Any:
     return random.normal(size=(n, d)) @ mixing.T
 
 
+@settings(max_examples=40)  # the literal steps are slow
 @given(st.integers(8, 60), st.integers(2, 6), st.booleans(), st.integers(0, 999))
 def test_both_steps_are_the_literal_ones(n: int, d: int, prior: bool, seed: int) -> None:
     X = numbers(n, d, seed)

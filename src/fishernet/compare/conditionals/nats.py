@@ -93,32 +93,36 @@ class _Path:
     def __init__(self, one: Counts, other: Counts) -> None:
         self._one, self._other = one, other
         together = _together(one + other)
-        self._ends = [(c + PULL * together) / (c.sum(axis=1, keepdims=True) + PULL) for c in (other, one)]
-        self._together = together
+        ends = [(c + PULL * together) / (c.sum(axis=1, keepdims=True) + PULL) for c in (other, one)]
+        self._logs = [np.log(end) for end in (together, *ends)]
+        self._sizes = one.sum(axis=1)
         self._n_later = int(other.sum())
         self._shares = other.sum(axis=1) / self._n_later
 
-    def at(self, place: float) -> tuple[Array, Array]:
-        """Return the later and the earlier conditionals, (configurations, states)."""
-        mixed = [np.exp((1 - place) * np.log(self._together) + place * np.log(end)) for end in self._ends]
-        later, earlier = (p / p.sum(axis=1, keepdims=True) for p in mixed)
+    def at(self, places: Array) -> tuple[Array, Array]:
+        """Return the later and the earlier conditionals at each place, (places, configurations, states)."""
+        t = places[:, None, None]
+        together, *ends = self._logs
+        mixed = [np.exp((1 - t) * together + t * end) for end in ends]
+        later, earlier = (np.ascontiguousarray(p / p.sum(axis=-1, keepdims=True)) for p in mixed)
         return later, earlier
 
     def inverted(self, p_value: float, draws: int, random: np.random.Generator, covered: float) -> Nats:
         """Return the divergences at which the observed one is a small, a middle and a large one."""
         n_draws = min(draws, max(MOST_CELLS // self._one.size, FEWEST_DRAWS))
-        looked = [self._looked_at(place, n_draws, random) for place in PLACES.tolist()]
+        looked = self._looked_at(PLACES, n_draws, random)
         divergences_where_same = exact_test(np.stack([self._one, self._other])).divergences
         observed, *exchanged = divergences_where_same(stream_key(random), 2 * n_draws) / self._n_later
-        for _ in range(ROUNDS):
-            _, means, variances, _ = np.array(looked).T
+        for _ in range(ROUNDS if n_draws >= FEWEST_DRAWS else 0):  # moments of fewer say not where to look
+            places, means, variances, _ = looked.T
             scores = _scores(_gamma_tail(observed, means, np.maximum(variances, 1e-300)))
             gaps = np.flatnonzero((np.diff(scores) > WIDE) & (scores[:-1] < WIDE) & (scores[1:] > -WIDE))
             if not len(gaps):
                 break
-            between = [place for i in gaps for place in np.linspace(looked[i][0], looked[i + 1][0], 5)[1:-1].tolist()]
-            looked = sorted([*looked, *(self._looked_at(place, n_draws, random) for place in between)])
-        places, means, variances, nats = np.array(looked).T
+            between = np.linspace(places[gaps], places[gaps + 1], 5, axis=1)[:, 1:-1].ravel()
+            looked = np.concatenate([looked, self._looked_at(between, n_draws, random)])
+            looked = looked[np.argsort(looked[:, 0], kind="stable")]
+        places, means, variances, nats = looked.T
         exact = np.array(exchanged)
         fade = np.maximum(1 - places, 0)  # what is drawn where nothing changed corrects what is drawn near it
         by_chance = float(exact.mean())
@@ -131,13 +135,17 @@ class _Path:
         low = _place_of(min((p_value + 2 * TAIL) / 2, 2 * TAIL), np.maximum.accumulate(reached), nats)
         return Nats(max(low, middle), low, max(low, high), by_chance, covered)
 
-    def _looked_at(self, place: float, n: int, random: np.random.Generator) -> tuple[float, float, float, float]:
-        """Return a place, the mean and the variance of divergences of tables drawn there, and its own divergence."""
-        later, earlier = self.at(place)
-        sizes, key = self._one.sum(axis=1), stream_key(random)
-        ends = np.ascontiguousarray(earlier), np.ascontiguousarray(later)
-        drawn = _core.drawn_divergences(*ends, sizes, self._shares, self._n_later, key, n)
-        return place, float(drawn.mean()), float(drawn.var(ddof=1)), float(self._shares @ divergences(later, earlier))
+    def _looked_at(self, places: Array, n: int, random: np.random.Generator) -> Array:
+        """Return rows of a place, the mean and the variance of divergences of tables drawn there, and its own."""
+        later, earlier = self.at(places)
+        drawn = np.array(
+            [
+                _core.drawn_divergences(*ends, self._sizes, self._shares, self._n_later, stream_key(random), n)
+                for ends in zip(earlier, later, strict=True)
+            ]
+        )
+        own = divergences(later, earlier) @ self._shares
+        return np.stack([places, drawn.mean(axis=1), drawn.var(axis=1, ddof=1), own], axis=1)
 
 
 def _together(pooled: Counts) -> Array:

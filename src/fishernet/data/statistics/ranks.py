@@ -245,14 +245,14 @@ def _of_ranks(all_places: Sum, name: str, ranks: Counts, low: int, high: int) ->
         distinct = sorted(set(intervals))
         n_borders = max(2, MOST_BORDERS // len(distinct))
         borders = sorted({key for interval in distinct for key in _inside(*interval, n_borders)})
-        values = np.array([_value(key) for key in borders])
-        below = all_places(partial(rows_below, name=name, borders=values))
+        below = all_places(partial(rows_below, name=name, borders=_values(borders)))
         places = np.searchsorted(below, ranks, side="left")
         lows = [borders[place - 1] if place else low for place in places.tolist()]
         intervals = [(max(a, b), borders[place]) for (a, _), b, place in zip(intervals, lows, places, strict=True)]
         if all(b - a == 1 for a, b in intervals):
-            return [_value(b) + 0.0 for _, b in intervals]
-        edges = [(_value(a), _value(b)) for a, b in sorted(set(intervals))]
+            return (_values([b for _, b in intervals]) + 0.0).tolist()  # type: ignore[no-any-return]
+        distinct = sorted(set(intervals))
+        edges = [*zip(*(_values(ends).tolist() for ends in zip(*distinct, strict=True)), strict=True)]
         few: Gathered = all_places(partial(_between, name=name, intervals=tuple(edges)))
         if few.values is None or few.counts is None:
             continue
@@ -260,7 +260,7 @@ def _of_ranks(all_places: Sum, name: str, ranks: Counts, low: int, high: int) ->
         before = all_places(partial(rows_below, name=name, borders=begins)).tolist()
         found = []
         for (a, b), rank in zip(intervals, ranks.tolist(), strict=True):
-            at = edges.index((_value(a), _value(b)))
+            at = distinct.index((a, b))
             held = (few.values > edges[at][0]) & (few.values <= edges[at][1])
             upto = before[at] + np.cumsum(few.counts[held])
             found.append(float(few.values[held][int(np.searchsorted(upto, rank, side="left"))]))
@@ -313,7 +313,7 @@ def _key(value: float) -> int:
     return (1 << 63) + bits if bits < 1 << 63 else (1 << 64) - 1 - bits
 
 
-def _value(key: int) -> float:
-    """Return the number of an integer."""
-    bits = key - (1 << 63) if key >= 1 << 63 else (1 << 64) - 1 - key
-    return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])
+def _values(keys: Sequence[int]) -> Floats:
+    """Return the numbers of integers."""
+    bits = [key - (1 << 63) if key >= 1 << 63 else (1 << 64) - 1 - key for key in keys]
+    return np.array(bits, dtype=np.uint64).view(np.float64)
