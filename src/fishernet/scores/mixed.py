@@ -139,9 +139,9 @@ class MixedTerms:
         return found.tolist()
 
     def _moments(self, by_labels: dict[tuple[int, ...], list[int]]) -> Iterator[tuple[list[int], CellMoments]]:
-        """Yield families with the same labels, and the moments of all numbers in each configuration; the last are remembered.
+        """Yield families with the same labels, and the moments of all numbers in each configuration.
 
-        Several are asked for at once, which saves passes over the rows.
+        The last are remembered. Several are asked for at once, which saves passes over the rows.
         """
         waiting = [labels for labels in by_labels if labels not in self._held]
         for labels in by_labels:
