@@ -59,6 +59,7 @@ class Dense {
 
     bool forward(const double* logs, std::int64_t length, double& log_prob) {
         Sum sum;
+        double scale = 1.0;
         std::copy(m.initial.begin(), m.initial.end(), u.begin());
         for (std::int64_t t = 0; t < length; ++t, logs += n) {
             double top = never;
@@ -83,10 +84,15 @@ class Dense {
                 share[s] /= total;
                 lost = lost || (share[s] < tiny && u[s] > 0.0 && logs[s] > never);
             }
-            sum.add(std::log(total));
+            scale *= total;
+            if (scale < 1e-10 || scale > 1e10) {
+                sum.add(std::log(scale));
+                scale = 1.0;
+            }
             sum.add(top);
             if (t + 1 < length) move(share);
         }
+        sum.add(std::log(scale));
         log_prob = sum.value();
         return true;
     }

@@ -32,9 +32,10 @@ from fishernet.models.emissions.base import (
     read_numbers,
     summed,
 )
-from fishernet.models.gaussian import Numbers, log_normal
+from fishernet.models.gaussian import Numbers
 from fishernet.models.sequences.alphabet import checked_rows
 
+ROWS = 2**13  # at once, so that they stay in the cache
 PRECISION = 1e-12  # of the spread of a column within a state: what is less is taken for a combination of other columns
 
 
@@ -58,6 +59,8 @@ class _Block:
 
     def logs(self, X: Numbers) -> Numbers:
         """Return the log-densities of rows in each cell, (n, q)."""
+        if not np.isnan(X).any():
+            return self._complete(X)
         found = np.zeros((len(X), len(self.mean)))
         for present, rows in _patterns(X):
             if present.all():
@@ -68,20 +71,33 @@ class _Block:
 
     def _complete(self, X: Numbers) -> Numbers:
         w = X.shape[1]
-        if w == 1:
-            return log_normal((X - self.mean[:, 0]) / self.sd[:, 0], self.sd[:, 0])
         found = np.empty((len(X), len(self.mean)))
-        rest = (np.eye(w) - self.before) / self.sd[:, :, None]
+        to_noise = (np.eye(w) - self.before) / self.sd[:, :, None]
+        size = np.log(self.sd).sum(axis=1) + 0.5 * w * np.log(2 * np.pi)
         with np.errstate(over="ignore"):  # so far away that the density is 0
-            for cell, (mean, to_noise) in enumerate(zip(self.mean, rest, strict=True)):
-                found[:, cell] = -0.5 * np.square((X - mean) @ to_noise.T).sum(axis=1)
-        found -= np.log(self.sd).sum(axis=1) + 0.5 * w * np.log(2 * np.pi)
+            for first in range(0, len(X), ROWS):
+                rows, out = X[first : first + ROWS], found[first : first + ROWS]
+                if w == 1:
+                    np.subtract(rows, self.mean[:, 0], out=out)
+                    out /= self.sd[:, 0]
+                    out *= out
+                else:
+                    for cell, mean in enumerate(self.mean):
+                        noise = (rows - mean) @ to_noise[cell].T
+                        np.einsum("nw,nw->n", noise, noise, out=out[:, cell])
+                out *= -0.5
+                out -= size
         return found
 
     def moments(self, X: Numbers, shares: Numbers, offsets: Offsets) -> Numbers:
         """Return the sums of (1, x)(1, x)' about the means, (n_sequences, q, w + 1, w + 1)."""
         w = X.shape[1]
         found = np.zeros((len(offsets) - 1, len(self.mean), w + 1, w + 1))
+        if len(offsets) == 2 and len(X) > ROWS:
+            for first in range(0, len(X), ROWS):
+                rows = X[first : first + ROWS]
+                found += self.moments(rows, shares[first : first + ROWS], np.array([0, len(rows)]))
+            return found
         patterns = list(_patterns(X))
         partial = [(present, rows) for present, rows in patterns if present.any() and not present.all()]
         absent = [rows for present, rows in patterns if not present.any()]

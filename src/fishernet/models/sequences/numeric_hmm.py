@@ -184,9 +184,11 @@ class NumericHiddenMarkovModel(WithoutVariables):
 
     def log_densities(self, observations: Observations) -> Numbers:
         """Return the log-density of each step in each state, (n_steps, n_states)."""
-        parts = zip(self.emissions, self._divided(observations.X), strict=True)
-        found = sum(emission.log_prob(X) for emission, X in parts)
-        return np.ascontiguousarray(found, dtype=np.float64)
+        first, *others = zip(self.emissions, self._divided(observations.X), strict=True)
+        found = first[0].log_prob(first[1])
+        for emission, X in others:
+            found = found + emission.log_prob(X)
+        return np.ascontiguousarray(found)
 
     def _answers(
         self, observations: Observations, *, posterior: bool, derivatives: bool = False, block: int = 1
