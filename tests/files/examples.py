@@ -48,7 +48,7 @@ EXAMPLES: dict[str, Any] = {
             fn.models.GaussianEmission(
                 [[[0.1, -1e300]], [[1 / 3, 2.0]]],
                 [[[5e-300, 1.0]], [[0.5, 3e200]]],
-                coefficients=[[[[0, 0], [-0.1, 0]]], [[[0, 0], [1 / 3, 0]]]],
+                coefficients=[[[[0.0, 0.0], [-0.1, 0.0]]], [[[0.0, 0.0], [1 / 3, 0.0]]]],
                 weights=[[1.0], [1.0]],
                 names=["a", 'up, "or" dön'],
             ),

@@ -95,8 +95,8 @@ class _Block:
         found = np.zeros((len(offsets) - 1, len(self.mean), w + 1, w + 1))
         if len(offsets) == 2 and len(X) > ROWS:
             for first in range(0, len(X), ROWS):
-                rows = X[first : first + ROWS]
-                found += self.moments(rows, shares[first : first + ROWS], np.array([0, len(rows)]))
+                part = X[first : first + ROWS]
+                found += self.moments(part, shares[first : first + ROWS], np.array([0, len(part)]))
             return found
         patterns = list(_patterns(X))
         partial = [(present, rows) for present, rows in patterns if present.any() and not present.all()]
