@@ -288,7 +288,7 @@ RACES = (
         NUMERIC,
         agrees(after_numeric_steps),
         {SCALED: "gaussian_baum_welch scaling", "hmmlearn (log)": "gaussian_baum_welch log"},
-        [faster(1.5, SCALED)],
+        [faster(1, SCALED)],
         title=f"Baum-Welch on numbers, {N_STEPS} steps",
     ),
     kernel("HMM kernel", 0.5, HMM_DATA, HMM, some(log_hmm_kernel)),

@@ -41,7 +41,12 @@ struct Wanted {
 // One sequence in doubles.
 class Dense {
    public:
-    Dense(const HmmDensities& model) : m(model), n(model.n_states), u(size()), next(size()), z(size()), sums(model.n_states * model.n_states) {}
+    explicit Dense(const HmmDensities& model)
+        : m(model), n(model.n_states), u(size()), next(size()), z(size()), sums(size() * size()), back(sums.size()) {
+        for (std::int64_t a = 0; a < n; ++a) {
+            for (std::int64_t s = 0; s < n; ++s) back[s * n + a] = m.transition[a * n + s];
+        }
+    }
 
     // False where doubles do not do; nothing was added then.
     bool run(const double* logs, std::int64_t length, const Wanted& wanted, double& log_prob) {
@@ -80,8 +85,9 @@ class Dense {
             }
             if (!(total > tiny)) return false;
             c[t] = total;
+            const double by = 1.0 / total;
             for (std::int64_t s = 0; s < n; ++s) {
-                share[s] /= total;
+                share[s] *= by;
                 lost = lost || (share[s] < tiny && u[s] > 0.0 && logs[s] > never);
             }
             scale *= total;
@@ -97,13 +103,18 @@ class Dense {
         return true;
     }
 
+    // out[s] += sum over a of weights[a] * rows[a, s]
+    void add_rows(const double* rows, const double* weights, double* __restrict out) const {
+        for (std::int64_t a = 0; a < n; ++a, rows += n) {
+            const double weight = weights[a];
+            if (weight == 0.0) continue;
+            for (std::int64_t s = 0; s < n; ++s) out[s] += weight * rows[s];
+        }
+    }
+
     void move(const double* share) {
         std::fill(u.begin(), u.end(), 0.0);
-        for (std::int64_t a = 0; a < n; ++a) {
-            if (share[a] == 0.0) continue;
-            const double* row = m.transition.data() + a * n;
-            for (std::int64_t s = 0; s < n; ++s) u[s] += share[a] * row[s];
-        }
+        add_rows(m.transition.data(), share, u.data());
     }
 
     bool backward(std::int64_t length, const Wanted& wanted) {
@@ -115,10 +126,11 @@ class Dense {
             const double* density = b.data() + t * n;
             double total = 0.0, most = 0.0;
             for (std::int64_t s = 0; s < n; ++s) total += share[s] * after[s];
+            const double by = 1.0 / total, by_density = 1.0 / c[t];
             for (std::int64_t s = 0; s < n; ++s) {
-                after[s] = std::min(after[s] / total, largest);  // takes back what rounding has added up to
-                z[s] = std::min(std::min(density[s] * after[s], largest) / c[t], largest);
-                most = std::max({most, after[s], z[s]});
+                after[s] = std::min(after[s] * by, largest);  // takes back what rounding has added up to
+                z[s] = std::min(std::min(density[s] * after[s], largest) * by_density, largest);
+                most = std::max(most, std::max(after[s], z[s]));
             }
             if (lost && most > large) return false;
             if (wanted.posterior != nullptr) {
@@ -126,17 +138,16 @@ class Dense {
             }
             if (t == 0) break;
             const double* before = share - n;
-            for (std::int64_t a = 0; a < n; ++a) {
-                const double* row = m.transition.data() + a * n;
-                double follows = 0.0;
-                for (std::int64_t s = 0; s < n; ++s) follows += row[s] * z[s];
-                after[a] = std::min(follows, largest);
-            }
+            std::fill(after.begin(), after.end(), 0.0);
+            add_rows(back.data(), z.data(), after.data());
+            for (std::int64_t a = 0; a < n; ++a) after[a] = std::min(after[a], largest);
             if (wanted.moves == nullptr) continue;
+            const double* follows = z.data();
             for (std::int64_t a = 0; a < n; ++a) {
-                if (before[a] == 0.0) continue;
-                double* out = sums.data() + a * n;
-                for (std::int64_t s = 0; s < n; ++s) out[s] += before[a] * z[s];
+                const double weight = before[a];
+                if (weight == 0.0) continue;
+                double* __restrict out = sums.data() + a * n;
+                for (std::int64_t s = 0; s < n; ++s) out[s] += weight * follows[s];
             }
         }
         if (wanted.first != nullptr) std::copy(z.begin(), z.end(), wanted.first);
@@ -148,7 +159,7 @@ class Dense {
 
     const HmmDensities& m;
     std::int64_t n;
-    std::vector<double> u, next, z, sums, f, b, c;
+    std::vector<double> u, next, z, sums, back, f, b, c;  // back: the transition's transpose
     bool lost = false;
 };
 
