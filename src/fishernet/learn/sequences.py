@@ -251,11 +251,17 @@ def _hold_fractions(sequences: Any) -> bool:
             return True
         if isinstance(sequence, np.ndarray) and (sequence.ndim == 2 or sequence.dtype.kind in "f"):
             return sequence.dtype.kind in "fiu"
-        symbols = (symbol for symbol in sequence if not is_missing(symbol)) if isinstance(sequence, Iterable) else ()
-        for symbol in symbols:
-            return isinstance(symbol, float | np.floating) or (
-                isinstance(symbol, list | np.ndarray) and all(check.is_number(x) or x is None for x in symbol)
-            )
+        if not isinstance(sequence, Iterable):
+            return False
+        rows = [symbol for symbol in sequence if isinstance(symbol, list | np.ndarray)]
+        if rows:
+            return all(check.is_number(x) or x is None for x in rows[0])
+        kinds = set(map(type, sequence))
+        if any(issubclass(kind, str | bytes) for kind in kinds):
+            return False
+        floats = any(issubclass(kind, float | np.floating) for kind in kinds)
+        if floats and any(isinstance(x, float | np.floating) and not is_missing(x) for x in sequence):
+            return True
     return False
 
 

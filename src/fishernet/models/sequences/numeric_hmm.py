@@ -68,7 +68,7 @@ class NumericHiddenMarkovModel(WithoutVariables):
     ...     [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], fn.models.GaussianEmission([0.0, 3.0], [1.0, 1.0])
     ... )
     >>> hmm.log_prob([[0.2, -0.5, 2.8], [None, 3.1]]).round(3)
-    array([-5.858, -1.614])
+    array([-5.851, -1.609])
     >>> hmm.decode([[0.2, -0.5, 2.8]])[0]
     array([0, 0, 1], dtype=int32)
     """
