@@ -56,6 +56,24 @@ def of_model() -> Data:
     return data("1 000 strings of 200, 8 states, 20 symbols", np.array(strings), 20, random_model(1), steps=N_STEPS)
 
 
+def of_numbers() -> Data:
+    """Return sequences of numbers of a model, to be looked at under another model."""
+
+    def model(seed: int) -> tuple[Array, ...]:
+        initial, transition, _ = random_model(seed)
+        means = np.random.default_rng((SEED, seed, 1)).normal(size=N_STATES) * 3
+        return initial, transition, means, np.ones(N_STATES)
+
+    rows = np.array(numeric(model(0)).sample(200, length=1_000, seed=SEED))
+    title = "200 sequences of 1 000 numbers, 8 states"
+    return Data(title, rows, tables=model(1), options={"steps": N_STEPS})
+
+
+def numeric(model: Model) -> fn.NumericHiddenMarkovModel:
+    initial, transition, means, sd = model
+    return fn.NumericHiddenMarkovModel(initial, transition, fn.models.GaussianEmission(means, sd))
+
+
 def independent(title: str, model: Model, n_symbols: int, *shape: int) -> Data:
     """Return strings of independent symbols."""
     codes = np.random.default_rng(SEED).integers(n_symbols, size=shape)
@@ -84,7 +102,7 @@ def hand(data: Data) -> Handed:
     return fn.HiddenMarkovModel(initial, transition, emission, alphabet=alphabet, **stops), strings
 
 
-def steps(handed: Handed) -> fn.HiddenMarkovModel:
+def steps(handed: tuple[Any, Any]) -> Any:
     found = fn.learn.baum_welch(handed[1], start=handed[0], smoothing=0.0, max_steps=N_STEPS, tolerance=0.0)
     assert len(found.trace) == N_STEPS + 1
     return found.model
@@ -115,13 +133,23 @@ POSTERIORS = Call(
     lambda found, _: flat([found[1].sum(), *found[0]]),
 )
 COUNTS = Call(hand, lambda handed: handed[0].expected_counts(handed[1]), told_counts)
+NUMERIC = Call(
+    lambda data: (numeric(data.tables), list(data.rows)),
+    steps,
+    lambda model, _: flat([model.initial, model.transition, model.emission.intercept, model.emission.sd]),
+)
 BAUM_WELCH = Call(hand, steps, lambda model, _: flat([model.initial, model.transition, model.emission]))
 
 
 def posteriors(codes: Any, model: Model) -> tuple[Array, Array, float]:
     """Return P(state of the symbol | string), the expected moves of all strings, and the log-likelihood."""
     initial, transition, emission = model
-    seen = emission.T[codes]  # (n_strings, length, n_states)
+    return posteriors_of_steps(emission.T[codes], initial, transition)
+
+
+def posteriors_of_steps(seen: Array, initial: Array, transition: Array) -> tuple[Array, Array, float]:
+    """Return the same of what each state gives each step with, (n_strings, length, n_states)."""
+    codes = seen[:, :, 0]
     forward, backward, scale = np.empty(seen.shape), np.ones(seen.shape), np.empty(codes.shape)
     for i in range(codes.shape[1]):  # scaled to sum 1 at every place
         now = (initial if i == 0 else forward[:, i - 1] @ transition) * seen[:, i]
@@ -152,6 +180,20 @@ def after_steps(told: Told) -> Model:
     for _ in range(N_STEPS):
         model = [part / part.sum(axis=-1, keepdims=True) for part in counts_of(told.data.rows, model)[1]]
     return list(model)
+
+
+def after_numeric_steps(told: Told) -> Model:
+    """Make the same steps: shares of each state, and weighted means and standard deviations."""
+    x = told.data.rows[:, :, None]
+    initial, transition, means, sd = told.data.tables
+    for _ in range(N_STEPS):
+        seen = np.exp(-0.5 * ((x - means) / sd) ** 2) / sd
+        shares, moves, _ = posteriors_of_steps(seen, initial, transition)
+        n = shares.sum(axis=(0, 1))
+        initial, transition = shares[:, 0].mean(axis=0), moves / moves.sum(axis=1, keepdims=True)
+        means = (shares * x).sum(axis=(0, 1)) / n
+        sd = np.sqrt((shares * (x - means) ** 2).sum(axis=(0, 1)) / n)
+    return [initial, transition, means, sd]
 
 
 def some(log_kernel: Callable[[Data, Any, Any], float]) -> Callable[[Told], Any]:
@@ -241,6 +283,14 @@ RACES = (
     fitting("log-likelihood and posteriors", POSTERIORS, log_likelihood_first, "forward_backward", 5),
     fitting("expected counts", COUNTS, lambda told: counts_of(told.data.rows, told.data.tables), "expected_counts", 5),
     fitting(f"Baum-Welch, {N_STEPS} steps", BAUM_WELCH, after_steps, "baum_welch", 10),
+    Race(
+        of_numbers,
+        NUMERIC,
+        agrees(after_numeric_steps),
+        {SCALED: "gaussian_baum_welch scaling", "hmmlearn (log)": "gaussian_baum_welch log"},
+        [faster(1, SCALED)],
+        title=f"Baum-Welch on numbers, {N_STEPS} steps",
+    ),
     kernel("HMM kernel", 0.5, HMM_DATA, HMM, some(log_hmm_kernel)),
     kernel("pair HMM kernel", 20e-3, TWO_LONG, PAIR, PAIRS),
     kernel("pair HMM kernel", 2.5, MANY, PAIR, PAIRS),

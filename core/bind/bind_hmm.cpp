@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "bind/arrays.hpp"
 #include "sequences/hmm.hpp"
+#include "sequences/hmm_densities.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -124,6 +126,42 @@ nb::tuple best(const In<double>& start, const In2<double>& moves, const In2<doub
     return nb::make_tuple(to_python(std::move(states)), to_python(std::move(out)));
 }
 
+// The log-probability of each sequence, and empty arrays where nothing was wanted: the posteriors of steps, the
+// derivatives by the initial probabilities, and those by the transition, a row a block of sequences.
+nb::tuple of_densities(const In<double>& initial, const In2<double>& transition, const In2<double>& logs,
+                       const In<std::int64_t>& offsets, bool posterior, bool derivatives, std::int64_t block) {
+    const std::size_t n = initial.size(), n_steps = logs.shape(0);
+    if (n == 0) refuse("there must be a state");
+    if (transition.shape(0) != n || transition.shape(1) != n) refuse("the transition does not fit the states");
+    if (logs.shape(1) != n) refuse("the densities do not fit the states");
+    if (block < 1) refuse("a block must have a sequence");
+    check_values(view(initial), "initial");
+    check_values({transition.data(), transition.size()}, "transition");
+    const std::span<const double> values{logs.data(), logs.size()};
+    for (const double value : values) {
+        if (!(value < std::numeric_limits<double>::infinity())) refuse("log-densities must be numbers or -inf");
+    }
+    const std::span<const std::int64_t> ends = view(offsets);
+    if (ends.empty() || ends.front() != 0 || ends.back() != static_cast<std::int64_t>(n_steps)) {
+        refuse("offsets do not fit the steps");
+    }
+    for (std::size_t i = 1; i < ends.size(); ++i) {
+        if (ends[i - 1] > ends[i]) refuse("offsets must not fall");
+    }
+    const std::size_t size = ends.size() - 1;
+    block = std::min(block, std::max<std::int64_t>(static_cast<std::int64_t>(size), 1));
+    const auto of_block = static_cast<std::size_t>(block);
+    std::vector<double> log_prob(size), shares(posterior ? n_steps * n : 0), first(derivatives ? size * n : 0);
+    std::vector<double> moves(derivatives ? (size + of_block - 1) / of_block * n * n : 0);
+    {
+        const nb::gil_scoped_release release;
+        hmm_of_densities({static_cast<std::int64_t>(n), view(initial), {transition.data(), transition.size()}, values, ends},
+                         {log_prob, shares, first, moves, block}, check_signals);
+    }
+    return nb::make_tuple(to_python(std::move(log_prob)), to_python(std::move(shares), n), to_python(std::move(first), n),
+                          to_python(std::move(moves), n * n));
+}
+
 }  // namespace
 
 void bind_hmm(nb::module_& m) {
@@ -143,6 +181,9 @@ void bind_hmm(nb::module_& m) {
         .def("derivatives", &derivatives, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert(), nb::arg("block"),
              nb::arg("transitions"), nb::arg("most_rows") = 0)
         .def("posterior", &posterior, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert());
+    m.def("hmm_of_densities", &of_densities, nb::arg("initial").noconvert(), nb::arg("transition").noconvert(),
+          nb::arg("logs").noconvert(), nb::arg("offsets").noconvert(), nb::arg("posterior"), nb::arg("derivatives"),
+          nb::arg("block") = 1);
     m.def("hmm_best", &best, nb::arg("start").noconvert(), nb::arg("moves").noconvert(), nb::arg("emission").noconvert(),
           nb::arg("end").noconvert(), nb::arg("codes").noconvert(), nb::arg("offsets").noconvert());
 }

@@ -1,8 +1,10 @@
 // Hidden Markov models: doubles, edges without limits, checkpoints and padding must all give the same.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "sequences/hmm.hpp"
+#include "sequences/hmm_densities.hpp"
 #include "test/check.hpp"
 
 namespace {
@@ -87,7 +89,53 @@ void check_best(std::int64_t n) {
     CHECK(close(along, best[1]) && best[0] == 0.0);
 }
 
+// Densities of symbols, each with another factor, are the model of symbols; without limits they are the same.
+void check_densities(std::int64_t n, double apart) {
+    const Numbers numbers(n, false);
+    const HmmModel model = make_hmm(numbers.parts());
+    const std::vector<std::int32_t> codes{0, 1, 2, 2, 1, 0};
+    const std::vector<std::int64_t> offsets{0, 0, 5, 6};
+    std::vector<double> expected(3), logs(3), posterior(codes.size() * static_cast<std::size_t>(n));
+    hmm_log_prob(model, {codes, offsets}, expected, nullptr);
+    std::vector<double> shares(posterior), densities(posterior), first(static_cast<std::size_t>(3 * n)), moves(n * n);
+    hmm_posterior(model, {codes, offsets}, shares, logs, nullptr);
+    for (std::size_t t = 0; t < codes.size(); ++t) {
+        for (std::int64_t a = 0; a < n; ++a) {
+            densities[t * n + a] = std::log(numbers.emission[a * 3 + codes[t]]) + apart;
+        }
+    }
+    hmm_of_densities({n, numbers.initial, numbers.transition, densities, offsets}, {logs, posterior, first, moves, 3},
+                     nullptr);
+    const double lengths[] = {0.0, 5.0, 1.0};
+    for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(logs[i] - apart * lengths[i] - expected[i]) < 1e-9);
+    for (std::size_t i = 0; i < shares.size(); ++i) CHECK(close(posterior[i], shares[i]));
+    double used = 0.0, begun = 0.0;
+    for (std::int64_t i = 0; i < n * n; ++i) used += moves[i] * numbers.transition[i];
+    for (std::int64_t a = 0; a < n; ++a) begun += first[n + a] * numbers.initial[a];
+    CHECK(close(used, 4.0) && close(begun, 1.0));
+}
+
+// Two states of which the second is out of reach for doubles until the last step, which the first cannot be in.
+void check_late_states() {
+    const std::vector<double> initial{1.0, 0.0}, transition{0.9, 0.1, 0.0, 1.0};
+    const double never = -std::numeric_limits<double>::infinity();
+    const std::vector<double> logs{0.0, -2e3, 0.0, -3e3, 0.0, -1e3, never, 0.0};
+    const std::vector<std::int64_t> offsets{0, 4};
+    std::vector<double> log_prob(1), posterior(8), first(2), moves(4);
+    hmm_of_densities({2, initial, transition, logs, offsets}, {log_prob, posterior, first, moves, 1}, nullptr);
+    CHECK(close(log_prob[0], std::log(0.9 * 0.9 * 0.1)));
+    CHECK(close(posterior[4], 1.0) && posterior[6] == 0.0 && close(posterior[7], 1.0));
+    CHECK(close(moves[0] * 0.9, 2.0) && close(moves[1] * 0.1, 1.0));
+}
+
 }  // namespace
+
+TEST(models_of_densities_equal_models_of_symbols) {
+    for (const std::int64_t n : {1, 3, 8, 19}) {
+        for (const double apart : {0.0, 900.0, -900.0}) check_densities(n, apart);
+    }
+    check_late_states();
+}
 
 TEST(hidden_markov_models_equal_the_sum_over_paths) {
     for (const std::int64_t n : {1, 3, 8, 16, 19}) {

@@ -53,6 +53,7 @@ from fishernet.models import (
     HiddenTree,
     MarkovChain,
     MarkovNetwork,
+    NumericHiddenMarkovModel,
 )
 from fishernet.report import Report, report
 from fishernet.scores import local_score, regret, score
@@ -78,6 +79,7 @@ __all__ = [
     "MarkovChain",
     "MarkovNetwork",
     "MissingValueError",
+    "NumericHiddenMarkovModel",
     "Report",
     "SchemaError",
     "StateSpaceError",

@@ -489,6 +489,15 @@ class HiddenMarkov:
     ) -> tuple[Float64, Float64]: ...
     def posterior(self, codes: Int32, offsets: Int64) -> tuple[Float64, Float64]: ...
 
+def hmm_of_densities(
+    initial: Float64,
+    transition: Float64,
+    logs: Float64,
+    offsets: Int64,
+    posterior: bool,
+    derivatives: bool,
+    block: int = 1,
+) -> tuple[Float64, Float64, Float64, Float64]: ...
 def hmm_best(
     start: Float64, moves: Float64, emission: Float64, end: Float64, codes: Int32, offsets: Int64
 ) -> tuple[Int32, Float64]: ...

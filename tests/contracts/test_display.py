@@ -81,6 +81,11 @@ VALUES: dict[str, Callable[[], Any]] = {
     "FullTable": lambda: NET.conditionals[1],
     "Split": lambda: fn.models.Split(0, tuple(range(3000)), tuple(range(3000))),
     "HiddenMarkovModel": lambda: HMM,
+    "NumericHiddenMarkovModel": lambda: fn.NumericHiddenMarkovModel(
+        np.full(99, 1 / 99),
+        np.full((99, 99), 1 / 99),
+        fn.models.GaussianEmission(np.zeros((99, 99)), np.ones((99, 99))),
+    ),
     "HmmCounts": lambda: HMM.expected_counts(STRINGS),
     "Alphabet": lambda: fn.models.Alphabet(range(3000)),
     "Alignment": lambda: fn.models.Alignment(["one"] * 99, ["AC-T"] * 99),

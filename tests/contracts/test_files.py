@@ -33,6 +33,7 @@ from tests.files.hostile import (
     hostile_networks,
     in_full,
     mixtures,
+    numeric_hmms,
 )
 from tests.reference import gaussians
 from tests.reference.hidden_markov import parts
@@ -73,6 +74,7 @@ HOSTILE: dict[str, st.SearchStrategy[Any]] = {
     "HiddenTree": cases().map(lambda case: case.model(missing="?")),
     "MarkovChain": hostile_chains(),
     "MarkovNetwork": hostile_markov_networks(),
+    "NumericHiddenMarkovModel": numeric_hmms(),
     "UndirectedGraph": graphs(),
 }
 EVERY = pytest.mark.parametrize("name", list(EXAMPLES))
@@ -509,6 +511,7 @@ UNSTORABLE: dict[str, Any] = {
     "UndirectedGraph": fn.UndirectedGraph.from_edges([HALF], []),
     "MarkovChain": fn.MarkovChain([("a", 1), ("b", 2)], 0, [0.5, 0.5]),
     "HiddenMarkovModel": fn.HiddenMarkovModel([1], [[1]], [[0.5, 0.5]], alphabet=["a", HALF]),
+    "NumericHiddenMarkovModel": fn.NumericHiddenMarkovModel([1], [[1]], fn.models.PoissonEmission([1.0], names=[HALF])),
     "HiddenTree": fn.HiddenTree([0], [0.4, 0.6], MOVE, MOVE, alphabet=["a", float("inf")]),
     "HiddenTree, missing": fn.HiddenTree([0], [0.4, 0.6], MOVE, MOVE, missing=(1, 2)),
 }

@@ -157,6 +157,13 @@ CASES: dict[str, Case] = {
         lambda: [array(0.5, 0.3), np.array(FLIP) * 0.8, np.array(FLIP), ["a", "b"], array(0.2, 0.2)],
         string_model,
     ),
+    "NumericHiddenMarkovModel": (
+        lambda initial, transition, mean, sd: fn.NumericHiddenMarkovModel(
+            initial, transition, fn.models.GaussianEmission(mean, sd)
+        ),
+        lambda: [array(0.5, 0.5), np.array(FLIP), array(0.0, 1.0), array(1.0, 2.0)],
+        lambda of: [of.initial, of.transition, of.emission.intercept, of.emission.sd, of.log_prob([[0.5]])],
+    ),
     "MarkovChain": (
         lambda alphabet, transition, start: fn.MarkovChain(alphabet, 1, transition, start=start),
         lambda: [["a", "b"], np.array(FLIP), array(0.3, 0.7)],

@@ -24,6 +24,7 @@ import fishernet as fn
 from fishernet.base.value import same_values
 from fishernet.models import FullTable, MergedTable, Split, TreeConditional
 from tests.networks import random_network
+from tests.numeric_sequences import move_emission
 from tests.reference.dependency import random_dependency_network
 from tests.reference.gaussians import random_bayesian_network, random_markov_network, regressions, rows_of
 from tests.strings import random_hmm
@@ -54,7 +55,7 @@ class Case:
     def some(self) -> Any:
         """Return things that are possible, as the model takes them."""
         if self.every is None:
-            return self.make().sample(7, seed=1)
+            return self.make().sample(7, seed=1, **self.draws)
         p = self.chances(self.make(), self.every)
         return [outcome for outcome, possible in zip(self.every, p > 0, strict=True) if possible]
 
@@ -175,10 +176,35 @@ def tree(arity: Sequence[int] | None = None, p: float = 0.2) -> fn.HiddenTree:
     return fn.HiddenTree([0, [1, 2, 3]], [0.4, 0.6], move, move, alphabet="ab", arity=arity)
 
 
+def move_numeric(model: fn.NumericHiddenMarkovModel, parameter: int, h: float) -> fn.NumericHiddenMarkovModel:
+    """A number of the emission, or a probability of which the row is normalized again."""
+    (emission,) = model.emissions
+    transition, initial = model.transition.copy(), model.initial.copy()
+    if parameter < emission.n_parameters:
+        return fn.NumericHiddenMarkovModel(initial, transition, move_emission(emission, parameter, h))
+    rest = parameter - emission.n_parameters
+    if rest < transition.size:
+        transition.ravel()[rest] += h
+    else:
+        initial[rest - transition.size] += h
+    return fn.NumericHiddenMarkovModel(
+        initial / initial.sum(), transition / transition.sum(axis=1, keepdims=True), emission
+    )
+
+
 def given_arities(model: fn.HiddenTree, every: Sequence[str]) -> Any:
     """Strings are drawn given that the arities are met, and probabilities are not renormalized."""
     p = np.exp(model.log_prob(every))
     return p / p.sum()
+
+
+def numeric_hmm(shift: float = 0.0) -> fn.NumericHiddenMarkovModel:
+    slopes = np.zeros((2, 2, 2))
+    slopes[:, 1, 0] = [0.5, -0.2]
+    emission = fn.models.GaussianEmission(
+        [[0.0, 1.0 + shift], [2.0, -1.0]], [[1.0, 0.5], [0.8, 1.2]], coefficients=slopes
+    )
+    return fn.NumericHiddenMarkovModel([0.6, 0.4], MOVE, emission)
 
 
 MOVE = [[0.8, 0.2], [0.4, 0.6]]
@@ -268,6 +294,25 @@ CASES: dict[str, Case] = {
         tail=1e-3,
         information=None,
     ),
+    "NumericHiddenMarkovModel": Case(
+        numeric_hmm, draws={"length": 2}, information=None, moved=move_numeric, other=lambda: numeric_hmm(0.5)
+    ),
+    "NumericHiddenMarkovModel of counts": Case(
+        lambda: fn.NumericHiddenMarkovModel([0.6, 0.4], MOVE, fn.models.PoissonEmission([0.5, 1.5])),
+        states(11, 11),
+        tail=1e-6,
+        draws={"length": 2},
+        information=None,
+        moved=move_numeric,
+    ),
+    "NumericHiddenMarkovModel of mixtures": Case(
+        lambda: fn.NumericHiddenMarkovModel(
+            [0.6, 0.4], MOVE, fn.models.GaussianEmission([[0.0, 3.0], [1.0, -1.0]], np.ones((2, 2)), weights=MOVE)
+        ),
+        draws={"length": 2},
+        information=None,
+        moved=move_numeric,
+    ),
     "HiddenTree": Case(tree, strings("ab", 4), information=None, other=lambda: tree(p=0.3)),
     "HiddenTree with arities": Case(
         lambda: tree([2, 3]), strings("ab", 4), given_arities, information=None, other=lambda: tree([3, 2])
@@ -319,7 +364,7 @@ def log_prob(model: Any) -> Callable[[Any], Any]:
 def outcomes(model: Any, drawn: Any) -> list[Any]:
     """Return what was drawn as `Case.every` has it."""
     if not hasattr(drawn, "codes"):
-        return list(drawn)
+        return [tuple(row.tolist()) if isinstance(row, np.ndarray) and row.ndim == 1 else row for row in drawn]
     return list(zip(*(column.tolist() for column in drawn.codes), strict=True))
 
 
@@ -371,13 +416,16 @@ def test_draws_are_as_frequent_as_probable(name: str) -> None:
 def test_densities_are_normalized_and_followed_by_draws(name: str) -> None:
     """E[g(x) / p(x)] = 1 for any density g, here a narrow normal one; and E[s s'] is the information."""
     model = CASES[name].make()
-    drawn = model.sample(N, seed=4)
-    x = rows_of(drawn).reshape(N, -1)
+    drawn = model.sample(N, seed=4, **CASES[name].draws)
+    x = np.asarray(rows_of(drawn)).reshape(N, -1)
     g = stats.multivariate_normal(x.mean(axis=0), np.cov(x.T) / 4)
     ratios = np.exp(g.logpdf(x) - model.log_prob(drawn))
     assert abs(ratios.mean() - 1) < 5 * ratios.std() / np.sqrt(N)
-    scores, information = model.fisher_scores(drawn), dense(model.fisher_information())
+    scores = model.fisher_scores(drawn)
     assert (np.abs(scores.mean(axis=0)) < 5 * scores.std(axis=0) / np.sqrt(N)).all()
+    if CASES[name].information is None:
+        return
+    information = dense(model.fisher_information())
     products = scores[:, :, None] * scores[:, None]
     assert (np.abs(products.mean(axis=0) - information) <= 5.5 * products.std(axis=0) / np.sqrt(N)).all()
 

@@ -41,6 +41,21 @@ EXAMPLES: dict[str, Any] = {
     "hidden Markov, odd symbols": fn.HiddenMarkovModel(
         [1], [[1]], [[0.25] * 4], alphabet=Alphabet(["1", 1, 2.5, -(2**63)], unknown=1)
     ),
+    "hidden Markov of numbers": fn.NumericHiddenMarkovModel(
+        [0.5, 0.5],
+        [[0.75, 0.25], [0.0, 1.0]],
+        [
+            fn.models.GaussianEmission(
+                [[[0.1, -1e300]], [[1 / 3, 2.0]]],
+                [[[5e-300, 1.0]], [[0.5, 3e200]]],
+                coefficients=[[[[0.0, 0.0], [-0.1, 0.0]]], [[[0.0, 0.0], [1 / 3, 0.0]]]],
+                weights=[[1.0], [1.0]],
+                names=["a", 'up, "or" dön'],
+            ),
+            fn.models.PoissonEmission([[1 / 3], [1e-300]], names=["n"]),
+            fn.models.LabelEmission([[0.25, 0.75], [1.0, 0.0]], ["x", 2.5], "road"),
+        ],
+    ),
     "chain": fn.MarkovChain("ab", 1, [[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]], end=True),
     "hidden tree": fn.HiddenTree(
         [[0, 1], 2],

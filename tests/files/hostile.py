@@ -15,10 +15,19 @@ from fishernet import (
     GaussianMixture,
     MarkovChain,
     MarkovNetwork,
+    NumericHiddenMarkovModel,
     UndirectedGraph,
     Variable,
 )
-from fishernet.models import Alphabet, Conditional, FullTable, MergedTable, ProductConditional
+from fishernet.models import (
+    Alphabet,
+    Conditional,
+    FullTable,
+    GaussianEmission,
+    MergedTable,
+    PoissonEmission,
+    ProductConditional,
+)
 
 NASTY = [
     *(
@@ -202,6 +211,18 @@ def mixtures(draw: st.DrawFn) -> GaussianMixture:
     return GaussianMixture(weights, means, draw(st.floats(0, exclude_min=True, allow_infinity=False)))
 
 
+@st.composite
+def numeric_hmms(draw: st.DrawFn) -> NumericHiddenMarkovModel:
+    k = draw(st.integers(1, 3))
+    shares = np.array(draw(st.lists(st.integers(1, 9), min_size=k * (k + 1), max_size=k * (k + 1)))).reshape(k + 1, k)
+    initial, *rows = shares / shares.sum(axis=1, keepdims=True)
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    positive = st.floats(0, exclude_min=True, allow_infinity=False)
+    level, sd = ([draw(of) for _ in range(k)] for of in (finite, positive))
+    counts = PoissonEmission([draw(positive) for _ in range(k)], names=["n"])
+    return NumericHiddenMarkovModel(initial, rows, [GaussianEmission(level, sd), counts])
+
+
 PARTS: dict[str, str] = {
     "Alphabet": "symbols unknown",
     "BayesianNetwork": "variables conditionals n_rows",
@@ -212,6 +233,10 @@ PARTS: dict[str, str] = {
     "GaussianMarkovNetwork": "names mean precision",
     "GaussianMixture": "weights means sd",
     "HiddenMarkovModel": "alphabet initial transition emission empty final",
+    "NumericHiddenMarkovModel": "initial transition emissions",
+    "GaussianEmission": "intercept sd coefficients weights names",
+    "PoissonEmission": "rate names",
+    "LabelEmission": "probabilities_of_labels variable",
     "HiddenTree": "shape alphabet missing arity branch_tables root transition emission",
     "ConditionalGaussian": "child parents variables intercept coefficients sd",
     "MarkovChain": "alphabet order end start transition",

@@ -49,7 +49,7 @@ INNER = {
     *("adopt", "of_columns", "in_core", "run", "family_scores", "statistics", "source", "terms", "rule", "joint"),
     *("price", "most_parents", "for_core", "factor_tables", "rows", "probabilities_given_rest", "intervened", "fit"),
     *("any_missing", "as_codes", "missing", "labels", "check", "require_complete", "log_prob_terms", "counts_of_codes"),
-    "missing_column",
+    *("missing_column", "log_densities", "expected", "with_emissions", "read"),
     *("association", "contexts", "core_form", "describe_group", "draw", "factor", "from_fields", "groups", "group_map"),
     *("information", "refuse_zeros", "score_entries", "scores", "sum_by_group", "zero_probability", "add_to_sampler"),
     *("as_regression", "log_probabilities", "to_fields", "count", "index", "nodes", "native_for", "passes", "numbers"),
@@ -74,6 +74,8 @@ STRINGS = ["abba", "ab", "b", "aab"]
 HALF = [[0.5, 0.5], [0.25, 0.75]]
 HMM = fn.HiddenMarkovModel([0.5, 0.5], HALF, HALF, alphabet="ab")
 CHAIN = fn.MarkovChain("ab", 1, HALF)
+EMISSION = fn.models.GaussianEmission([0.0, 3.0], [1.0, 0.5])
+NUMERIC = fn.NumericHiddenMarkovModel([0.5, 0.5], HALF, EMISSION)
 TREE = fn.HiddenTree([[0, 1], 2], [0.4, 0.6], HALF, HALF, alphabet="ab")
 GAUSSIAN = fn.Gaussian(0.5, 2.0)
 MIXTURE = fn.GaussianMixture([0.5, 0.5], [0.0, 1.0], 1.0)
@@ -128,6 +130,7 @@ OWN: dict[str, dict[str, Any]] = {
     **{key: {"n_states": 2, "restarts": 1} for key in ("baum_welch",)},
     **{key: {"length": 3} for key in ("HiddenMarkovModel.fisher_information", "MarkovChain.fisher_information")},
     **{key: {"length": 3} for key in ("HiddenMarkovModel.sample", "MarkovChain.sample")},
+    **{f"NumericHiddenMarkovModel.{key}": {"length": 3} for key in ("sample", "sample_with_states")},
     **{key: {"X": TABLE, "test": "g-squared"} for key in ("markov_blankets", "markov_graph")},
     "BayesianNetwork.from_tables": {"parents": {"y": ["x"]}},
     "BayesianNetwork.from_regressions": {"coefficients": COEFFICIENTS},
@@ -141,6 +144,12 @@ OWN: dict[str, dict[str, Any]] = {
     "GaussianMarkovNetwork.predict": {"names": ["a"]},
     "GaussianMixture": {"weights": [0.5, 0.5], "means": [0.0, 1.0]},
     "HiddenMarkovModel.from_hmmlearn": {"model": None},
+    "NumericHiddenMarkovModel": {"emission": EMISSION},
+    "NumericHiddenMarkovModel.from_hmmlearn": {"model": None},
+    "GaussianEmission": {"intercept": [0.0, 1.0], "sd": [1.0, 2.0]},
+    "GaussianEmission.from_covariance": {"mean": [[0.0]], "covariance": [[[1.0]]]},
+    "PoissonEmission": {"rate": [1.0, 2.0]},
+    "LabelEmission": {"labels": ["u", "v"]},
     "MarkovNetwork": {"factors": [(["x", "y"], HALF)]},
     "Table": {"columns": [np.array([0, 1], np.uint8), np.array([1, 0], np.uint8)]},
     "Table.select": {"names": ["asia"]},
@@ -248,7 +257,7 @@ def _itself(made: Any) -> Any:
 
 INSTANCES: dict[str, Callable[[], Any]] = {
     **{type(made).__name__: partial(_itself, made) for made in (NET, TABLE, DAG, GRAPH, DN, HMM, CHAIN, TREE)},
-    **{type(made).__name__: partial(_itself, made) for made in (GAUSSIAN, MIXTURE, GMN, MARKOV, KERNEL)},
+    **{type(made).__name__: partial(_itself, made) for made in (GAUSSIAN, MIXTURE, GMN, MARKOV, KERNEL, NUMERIC)},
     "Alphabet": lambda: fn.models.Alphabet("ab"),
     "Continuous": lambda: fn.Continuous("x"),
     "Cpdag": lambda: fn.graphs.cpdag(DAG),
@@ -272,6 +281,7 @@ ROWS: dict[str, Any] = {
     **dict.fromkeys(("Gaussian", "GaussianMixture", "MarginalizationKernel"), NUMBERS[:, 0]),
     **dict.fromkeys(("FisherKernel", "Normalized", "Rbf"), TABLE),
     "HiddenBinomialKernel": [[0, 1], [1, 1]],
+    "NumericHiddenMarkovModel": [[0.5, 2.0], [None]],
     "DependencyNetwork": SMALL,
     "MarkovNetwork": {"x": ["no", "yes"], "y": [2, 1]},
 }
@@ -332,7 +342,7 @@ def parameters(name: str) -> dict[str, Any]:
             continue
         required = parameter.default is parameter.empty
         given[parameter.name] = USUAL.get(parameter.name, MISSING) if required else MISSING
-        if parameter.name in ("X", "Y", "table", "x", "strings") and owner in ROWS and required:
+        if parameter.name in ("X", "Y", "table", "x", "strings", "sequences") and owner in ROWS and required:
             given[parameter.name] = ROWS[owner]
     given |= OWN.get(name, {})
     return given

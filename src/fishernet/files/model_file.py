@@ -38,6 +38,7 @@ from fishernet.models import (
     HiddenTree,
     MarkovChain,
     MarkovNetwork,
+    NumericHiddenMarkovModel,
 )
 
 FORMAT = "fishernet"
@@ -66,6 +67,7 @@ KINDS = {
     "HiddenMarkovModel": Kind(HiddenMarkovModel, sequences.hidden_markov_fields, sequences.read_hidden_markov),
     "MarkovChain": Kind(MarkovChain, sequences.markov_chain_fields, sequences.read_markov_chain),
     "MarkovNetwork": Kind(MarkovNetwork, networks.markov_fields, networks.read_markov),
+    "NumericHiddenMarkovModel": Kind(NumericHiddenMarkovModel, sequences.numeric_fields, sequences.read_numeric),
     "UndirectedGraph": Kind(UndirectedGraph, networks.graph_fields, networks.read_graph),
 }
 

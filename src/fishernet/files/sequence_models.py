@@ -38,6 +38,20 @@ A Markov chain as fields of the model file, and back.
     "end": false
     "start": [0.5, 0.5]                          one a context, the last symbol fastest
     "transition": [[0.9, 0.1], [0.2, 0.8]]       rows are contexts, in the same order; the end, if any, is last
+
+A hidden Markov model of numbers as fields of the model file, and back; the first axis of each array
+of an emission is the state.
+
+::
+
+    "initial": [0.5, 0.5]
+    "transition": [[0.9, 0.1], [0.2, 0.8]]
+    "emissions": [
+      {"kind": "GaussianEmission", "names": ["x"], "intercept": [[0.0], [3.0]], "sd": [[1.0], [1.0]],
+       "coefficients": null, "weights": null}
+      {"kind": "PoissonEmission", "names": ["n"], "rate": [[1.0], [9.0]]}
+      {"kind": "LabelEmission", "name": "road", "labels": ["path", "street"], "probabilities": [[0.9, 0.1], [0.2, 0.8]]}
+    ]
 """
 
 from __future__ import annotations
@@ -49,7 +63,9 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_unicode, shown
-from fishernet.models import Alphabet, HiddenMarkovModel, HiddenTree, MarkovChain
+from fishernet.files.networks import check_storable
+from fishernet.models import Alphabet, HiddenMarkovModel, HiddenTree, MarkovChain, NumericHiddenMarkovModel
+from fishernet.models.emissions import EMISSIONS
 from fishernet.models.sequences.alphabet import ANY, SKIP, Numbers
 from fishernet.models.sequences.markov_chain import table_shape
 from fishernet.models.trees.shape import TreeShape
@@ -141,6 +157,31 @@ def read_hidden_markov(fields: Fields) -> HiddenMarkovModel:
     if empty is not None:
         emission = np.column_stack([emission, empty])
     return HiddenMarkovModel(initial, transition, emission, alphabet=alphabet, final=final, empty=empty is not None)
+
+
+def numeric_fields(model: NumericHiddenMarkovModel) -> dict[str, object]:
+    """Return a hidden Markov model of numbers as what `json` writes."""
+    check_storable(model.columns)
+    return {
+        "initial": model.initial.tolist(),
+        "transition": model.transition.tolist(),
+        "emissions": [{"kind": type(one).__name__, **one.to_fields()} for one in model.emissions],
+    }
+
+
+def read_numeric(fields: Fields) -> NumericHiddenMarkovModel:
+    """Return the hidden Markov model of numbers that the fields describe."""
+    initial = fields.numbers(fields.items("initial"), "initial")
+    transition = _matrix(fields, "transition", len(initial), len(initial), "state")
+    emissions = []
+    for item in fields.objects("emissions"):
+        kind = item.text("kind")
+        if kind not in EMISSIONS:
+            raise item.wrong(f"unknown emission {shown(kind)}; there are {', '.join(EMISSIONS)}", "kind")
+        with item.checking():
+            emissions.append(EMISSIONS[kind].from_fields(item))
+        item.end()
+    return NumericHiddenMarkovModel(initial, transition, emissions)
 
 
 def _vector(fields: Fields, name: str, n: int) -> Numbers | None:

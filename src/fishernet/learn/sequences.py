@@ -1,4 +1,4 @@
-"""Fitting models of strings.
+"""Fitting models of sequences.
 
 A hidden Markov model is fitted by expectation and maximization (Baum et al., 1970), a Markov chain to the counts of its
 steps (Shawe-Taylor and Cristianini, 2004, remark 12.33).
@@ -6,17 +6,18 @@ steps (Shawe-Taylor and Cristianini, 2004, remark 12.33).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError, warn
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
+from fishernet.base.vocabulary import word
 from fishernet.learn.em import (
     MOST_STATES,
     Effort,
@@ -29,12 +30,14 @@ from fishernet.learn.em import (
     shares,
     weights,
 )
-from fishernet.models import MarkovChain
-from fishernet.models.sequences.alphabet import Alphabet, Strings, evenly
+from fishernet.learn.numeric_sequences import COVARIANCES, EMISSION_NAMES, EmissionName, NumericOptions, fit_numbers
+from fishernet.models import MarkovChain, NumericHiddenMarkovModel
+from fishernet.models.sequences.alphabet import Alphabet, Strings, evenly, is_missing
 from fishernet.models.sequences.ambiguous_steps import known_steps
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.hmm_counts import HmmCounts, summed_counts
 from fishernet.models.sequences.markov_chain import table_shape
+from fishernet.models.sequences.observations import is_rows
 
 MOST_STEPS = 200  # of EM where a chain is fitted to strings with letters that are not known
 GAIN = 1e-6  # nats a symbol; less ends it
@@ -42,9 +45,28 @@ VANISHED = 1e-12
 
 Sequences = Iterable[Sequence[Hashable]]
 
+MOST_UNASKED = 64  # symbols that are whole numbers; more look like counts or measurements
 
-def hidden_markov_model(sequences: Sequences, **as_baum_welch: Any) -> HiddenMarkovModel:
-    """Fit a hidden Markov model to strings; all arguments, errors and sources are those of `baum_welch`.
+
+@overload
+def hidden_markov_model(sequences: Any, *, emission: Literal["labels"], **as_baum_welch: Any) -> HiddenMarkovModel: ...
+
+
+@overload
+def hidden_markov_model(sequences: Any, **as_baum_welch: Any) -> Any: ...
+
+
+def hidden_markov_model(sequences: Any, **as_baum_welch: Any) -> Any:
+    """Fit a hidden Markov model; all arguments, errors and sources are those of `baum_welch`.
+
+    What is given decides the kind of model, or `emission` does: strings and labels give a `HiddenMarkovModel` of
+    symbols; floats, arrays of several columns and tables give a `NumericHiddenMarkovModel` of numbers, which are normal
+    in each state. Whole numbers are taken for labels (with a warning where more than 64 differ); with
+    ``emission="counts"`` they are counts, and with ``emission="gaussian"`` measurements.
+
+    Returns
+    -------
+    HiddenMarkovModel or NumericHiddenMarkovModel
 
     Examples
     --------
@@ -52,14 +74,23 @@ def hidden_markov_model(sequences: Sequences, **as_baum_welch: Any) -> HiddenMar
     >>> hmm = fn.learn.hidden_markov_model(["aaaabbbb", "aaabbb", "aabbbb"], n_states=2, seed=1)
     >>> [states.tolist() for states in hmm.decode(["aaabb"])] in ([[0, 0, 0, 1, 1]], [[1, 1, 1, 0, 0]])
     True
+    >>> speeds = [[4.9, 5.2, 5.1, 5.0, 49.0, 52.0, 55.0, 47.0], [51.0, 48.0, None, 4.8, 5.3]]
+    >>> hmm = fn.learn.hidden_markov_model(speeds, n_states=2, seed=1)
+    >>> sorted(hmm.emission.mean[:, 0].round(1).tolist())
+    [5.0, 50.3]
     """
     return baum_welch(sequences, **as_baum_welch).model
 
 
 def baum_welch(
-    sequences: Sequences,
+    sequences: Any,
     *,
     n_states: int | None = None,
+    emission: EmissionName | Mapping[str, EmissionName] | None = None,
+    covariance: Literal["full", "diagonal"] = "full",
+    components: int = 1,
+    min_sd: float = 1e-3,
+    fixed: Iterable[str] = (),
     alphabet: Iterable[Hashable] | Alphabet | None = None,
     unknown: Hashable | None = None,
     restarts: int = 5,
@@ -67,18 +98,32 @@ def baum_welch(
     max_steps: int = 200,
     tolerance: float = 1e-6,
     final: bool = False,
-    start: HiddenMarkovModel | None = None,
+    start: HiddenMarkovModel | NumericHiddenMarkovModel | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-) -> EmResult[HiddenMarkovModel]:
-    """Fit a hidden Markov model to strings by Baum-Welch, and say how it went.
+) -> EmResult[Any]:
+    """Fit a hidden Markov model to sequences by Baum-Welch, and say how it went.
 
     Parameters
     ----------
-    sequences : iterable of strings
-        Each a str or a sequence of symbols; at least one.
+    sequences : iterable of sequences
+        At least one. Of symbols: each a str or a sequence of symbols. Of numbers: each a list or array of numbers, an
+        array with a row for each step and several columns, or a table or data frame with the same columns as the
+        others, numbers and labels. None and NaN are missing and summed out.
     n_states : int
         The number of hidden states; not with `start`.
+    emission : {"labels", "gaussian", "counts"}, or mapping from columns to these, optional
+        What a state gives: one of several symbols; numbers that are normal in each state; or counts that follow a
+        Poisson distribution. Without it floats, arrays of several columns and numbers in tables are "gaussian",
+        everything else, whole numbers too, is "labels". Columns of labels in tables are "labels".
+    covariance : {"full", "diagonal"}
+        Whether several columns of normal numbers are joined in each state by a chain of regressions, or independent.
+    components : int
+        With more than 1 numbers follow a mixture of so many normal distributions in each state.
+    min_sd : float
+        No standard deviation gets below this, times that of the whole column, so that no state collapses on one number.
+    fixed : iterable of {"initial", "transition", "emission", "mean", "covariance", "weights"}
+        What stays as it is at the start. The last three are parts of an emission of numbers.
     alphabet : iterable of symbols, or Alphabet, optional
         The symbols that occur, sorted, without it; not with `start`. "dna", "rna" and "protein" take the ambiguous
         letters of IUPAC, which are summed over what they may be.
@@ -88,17 +133,17 @@ def baum_welch(
     restarts : int
         How many random models are fitted; the best is kept. With `start` there is one.
     smoothing : float
-        Added to the expected count of every parameter that is not 0 at the start (a Dirichlet prior's parameter less
+        Added to the expected count of every probability that is not 0 at the start (a Dirichlet prior's parameter less
         one); 0 gives maximum likelihood. The probability of stopping at once gets none.
     max_steps : int
         Steps of each restart.
     tolerance : float
-        A restart ends when a step gains less than this, in nats a symbol (the end of a string counts as one).
+        A restart ends when a step gains less than this, in nats a symbol or number (the end of a string counts as one).
     final : bool
-        Whether the model has a final state, so that it is one of strings with their lengths; not with `start`.
-    start : HiddenMarkovModel, optional
-        Where to begin, instead of at random: it fixes the states, the alphabet, the zeros and whether there are a final
-        state and the empty symbol.
+        Whether a model of symbols has a final state, so that it is one of strings with their lengths; not with `start`.
+    start : HiddenMarkovModel or NumericHiddenMarkovModel, optional
+        Where to begin, instead of at random: it fixes the kind of model, the states, the alphabet or the columns, the
+        zeros and whether there are a final state and the empty symbol.
     seed : None, int or numpy.random.Generator
     progress : callable or True, optional
         True for a bar, or ``progress(what, done, total)``, in steps.
@@ -110,11 +155,16 @@ def baum_welch(
     Raises
     ------
     SchemaError
-        When there is no string, or an option does not fit.
+        When there is no sequence, a column of numbers is constant, or an option does not fit.
     UnknownStateError
         When a symbol is not in the alphabet.
     ZeroProbabilityError
-        When a string is impossible under `start`.
+        When a sequence is impossible under `start`.
+
+    Notes
+    -----
+    A standard deviation at its limit is the most probable one above it, so that no step loses. Where a number is
+    missing beside others, what is expected of it given these counts.
 
     References
     ----------
@@ -131,23 +181,98 @@ def baum_welch(
     """
     effort = Effort(restarts, max_steps, tolerance)
     check.number(smoothing, "smoothing", least=0)
-    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
-    if start is None:
-        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
-        known = chosen_alphabet(strings, alphabet, unknown=unknown)
-    else:
+    held = _checked_fixed(fixed)
+    if not isinstance(sequences, str | np.ndarray) and not is_rows(sequences):
+        sequences = list(check.items(sequences, "sequences", "strings"))
+    if start is not None:
         own = {"n_states": n_states, "alphabet": alphabet, "unknown": unknown, "final": final or None}
-        for name, given in own.items():
+        for name, given in {**own, "emission": emission}.items():
             if given is not None:
                 raise SchemaError(f"{name} is that of `start`; leave it out")
-        known = start.alphabet
-    encoded = known.encode(strings)
+    else:
+        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
+    if _are_numbers(sequences, emission, start, of_symbols=any((alphabet is not None, unknown is not None, final))):
+        options = NumericOptions(
+            n_states,
+            emission,
+            word(covariance, "covariance", COVARIANCES, error=SchemaError),
+            check.integer(components, "components", least=1, most=MOST_STATES),
+            float(smoothing),
+            check.number(min_sd, "min_sd", above=0, most=1),
+            held,
+        )
+        begin: Any = start
+        return fit_numbers(sequences, options, effort, start=begin, seed=seed, progress=progress)
+    first: Any = start
+    known = chosen_alphabet(sequences, alphabet, unknown=unknown) if start is None else first.alphabet
+    if emission is None and alphabet is None and start is None:
+        _warn_of_many(known)
+    encoded = known.encode(sequences)
 
     def drawn(random: np.random.Generator) -> HiddenMarkovModel:
         return _random_model(encoded, known, n_states or 1, final, random)
 
-    steps = BaumWelch(encoded, float(smoothing))
-    return fit("a hidden Markov model", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
+    steps = BaumWelch(encoded, float(smoothing), held)
+    return fit("a hidden Markov model", steps, effort, start=first, drawn=drawn, seed=seed, progress=progress)
+
+
+HELD = ("initial", "transition", "emission", "mean", "covariance", "weights")
+
+
+def _checked_fixed(fixed: Iterable[str]) -> frozenset[str]:
+    names = (fixed,) if isinstance(fixed, str) else check.items(fixed, "fixed")
+    return frozenset(word(name, "fixed", HELD, error=SchemaError) for name in names)
+
+
+def _are_numbers(sequences: Any, emission: Any, start: Any, *, of_symbols: bool) -> bool:
+    """Return whether sequences are for a model of numbers."""
+    if start is not None:
+        return bool(start.values == "numbers")
+    if emission is not None and not isinstance(emission, Mapping):
+        asked = word(emission, "emission", EMISSION_NAMES, error=SchemaError)
+        if asked == "labels" or not of_symbols:
+            return bool(asked != "labels")
+    numbers = emission is not None or is_rows(sequences) or _hold_fractions(sequences)
+    if numbers and of_symbols and emission is not None:
+        raise SchemaError("alphabet, unknown and final are for emission='labels'; leave them out", parameter="emission")
+    return numbers and not of_symbols
+
+
+def _hold_fractions(sequences: Any) -> bool:
+    """Return whether sequences are tables, rows, or hold floats, missing cells aside."""
+    if isinstance(sequences, str):
+        return False
+    if isinstance(sequences, np.ndarray) and sequences.dtype.kind in "fiu":
+        return sequences.ndim == 3 or sequences.dtype.kind == "f"
+    for sequence in sequences:
+        if isinstance(sequence, str | bytes):
+            return False
+        if is_rows(sequence):
+            return True
+        if isinstance(sequence, np.ndarray) and (sequence.ndim == 2 or sequence.dtype.kind in "f"):
+            return sequence.dtype.kind in "fiu"
+        if not isinstance(sequence, Iterable):
+            return False
+        rows = [symbol for symbol in sequence if isinstance(symbol, list | np.ndarray)]
+        if rows:
+            return all(check.is_number(x) or x is None for x in rows[0])
+        kinds = set(map(type, sequence))
+        if any(issubclass(kind, str | bytes) for kind in kinds):
+            return False
+        floats = any(issubclass(kind, float | np.floating) for kind in kinds)
+        if floats and any(isinstance(x, float | np.floating) and not is_missing(x) for x in sequence):
+            return True
+    return False
+
+
+def _warn_of_many(alphabet: Alphabet) -> None:
+    """Warn of an alphabet that looks like counts or measurements."""
+    if len(alphabet) > MOST_UNASKED and all(map(check.is_number, alphabet.symbols)):
+        warn(
+            f"{len(alphabet)} different whole numbers are taken for symbols; if they are counts or measurements, say "
+            "emission='counts' or emission='gaussian', otherwise emission='labels'",
+            parameter="emission",
+        )
 
 
 @dataclass(frozen=True)
@@ -156,6 +281,7 @@ class BaumWelch:
 
     strings: Strings
     smoothing: float
+    fixed: frozenset[str] = frozenset()
 
     @property
     def size(self) -> int:
@@ -185,6 +311,11 @@ class BaumWelch:
             stops = np.column_stack([counts.transition[0], counts.final[0]])
             rows = shares(stops, np.column_stack([model.transition, model.final]), smoothing)
             transition, final = rows[:, :-1], rows[:, -1]
+        if self.fixed:
+            emission = model.parameters.by_name()["emission"] if "emission" in self.fixed else emission
+            initial = model.initial if "initial" in self.fixed else initial
+            if "transition" in self.fixed:
+                transition, final = model.transition, model.final
         return HiddenMarkovModel(
             initial, transition, emission, alphabet=model.alphabet, final=final, empty=model.empty is not None
         )

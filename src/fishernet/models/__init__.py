@@ -16,6 +16,7 @@ from fishernet.models.conditionals import (
     TreeConditional,
 )
 from fishernet.models.dependency_network import DependencyNetwork
+from fishernet.models.emissions import GaussianEmission, LabelEmission, PoissonEmission
 from fishernet.models.gaussian import Gaussian, GaussianMixture
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork
 from fishernet.models.markov_network import MarkovNetwork
@@ -24,6 +25,7 @@ from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.hmm_counts import HmmCounts
 from fishernet.models.sequences.markov_chain import MarkovChain
+from fishernet.models.sequences.numeric_hmm import NumericHiddenMarkovModel
 from fishernet.models.sequences.pair_hmm import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 from fishernet.models.sequences.profile import Alignment, profile_hmm
 from fishernet.models.trees.hidden_tree import HiddenTree
@@ -39,18 +41,22 @@ __all__ = [
     "DependencyNetwork",
     "FullTable",
     "Gaussian",
+    "GaussianEmission",
     "GaussianMarkovNetwork",
     "GaussianMixture",
     "Grouped",
     "HiddenMarkovModel",
     "HiddenTree",
     "HmmCounts",
+    "LabelEmission",
     "LikelihoodModel",
     "MarkovChain",
     "MarkovNetwork",
     "MergedTable",
     "Model",
     "NamedTree",
+    "NumericHiddenMarkovModel",
+    "PoissonEmission",
     "ProductConditional",
     "Split",
     "TreeConditional",

@@ -58,7 +58,7 @@ def string_model(hmm: HiddenMarkovModel) -> _core.StringModel:
     first = hmm.initial[states] @ visits
     nothing = (1.0 if hmm.final is None else hmm.stop_at_once) + float(first @ (empty**2 * stops))
     end = stops + moves @ (visits @ (empty**2 * stops))
-    symbols = with_sets(emission, hmm.alphabet.sets if hmm.alphabet.has_sets else None)
+    symbols = with_sets(emission, hmm.alphabet.sets)
     return _packed(moves, visits, symbols, empty, first, end, nothing)
 
 

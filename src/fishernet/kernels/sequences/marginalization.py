@@ -84,8 +84,7 @@ class HiddenBinomialKernel(LogMadeKernel):
             raise SchemaError(
                 f"the alphabet has {len(self.alphabet)} symbols, and emission columns for {self.emission.shape[-1]}"
             )
-        sets = self.alphabet.sets if self.alphabet.has_sets else None
-        self._logs = _log_of_pairs(self.prior, with_sets(self.emission, sets))
+        self._logs = _log_of_pairs(self.prior, with_sets(self.emission, self.alphabet.sets))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""

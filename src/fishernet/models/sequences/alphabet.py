@@ -60,6 +60,11 @@ class Strings(Brief):
         return np.diff(self.offsets)
 
 
+def is_missing(symbol: object) -> bool:
+    """Whether a symbol is None or NaN: it is not known."""
+    return symbol is None or (isinstance(symbol, float | np.floating) and bool(np.isnan(symbol)))
+
+
 def _is_policy(unknown: object) -> bool:
     return isinstance(unknown, str) and unknown in POLICIES
 
@@ -194,6 +199,8 @@ class Alphabet(Value):
                 symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
             except TypeError:
                 raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
+        for symbol in [symbol for symbol in symbols if is_missing(symbol)]:
+            del symbols[symbol]
         if but is not None:
             require_symbol(but)
             symbols.pop(but, None)
@@ -305,9 +312,14 @@ class Alphabet(Value):
             return np.where(inside, string, -1).astype(np.int32).ravel()
         symbols = string.tolist() if isinstance(string, np.ndarray) else string
         try:
-            return np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
+            codes = np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
         except TypeError:
             raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
+        if (codes < 0).any() and isinstance(symbols, Sequence) and not isinstance(symbols, str):
+            for place in np.flatnonzero(codes < 0).tolist():
+                if is_missing(symbols[place]):
+                    codes[place] = self.code_of_any
+        return codes
 
     def _refuse(self, strings: Sequence[Sequence[Symbol]], offsets: npt.NDArray[np.int64], at: int) -> NoReturn:
         number = int(np.searchsorted(offsets, at, side="right")) - 1

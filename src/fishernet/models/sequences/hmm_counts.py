@@ -216,7 +216,7 @@ def draw(
 ) -> list[npt.NDArray[np.int32]]:
     """Return n strings as codes; `lengths` are those of the trajectories, where there is no final state."""
     if model.final is None:
-        steps = _checked_lengths(lengths, n)
+        steps = checked_lengths(lengths, n)
     else:
         if lengths is not None:
             raise SchemaError("a model with a final state draws the lengths itself; leave length out")
@@ -285,7 +285,8 @@ def _sorted_out(n: int, owners: list[Codes], symbols: list[Codes]) -> list[npt.N
 MOST_LENGTH = 2**31 - 1  # of a string that is drawn
 
 
-def _checked_lengths(lengths: npt.ArrayLike | None, n: int) -> Codes:
+def checked_lengths(lengths: npt.ArrayLike | None, n: int) -> Codes:
+    """Return the lengths of n strings that are to be drawn, (n,)."""
     if lengths is None:
         raise SchemaError("a model without a final state does not say how long a string is; give length")
     array = check.array(lengths, "length")
