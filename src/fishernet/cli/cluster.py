@@ -65,6 +65,7 @@ def cluster(
         progress("reading the table", 0, None)
         file = read_originals(table)
         reading = Reading.out_of(options)
+        reading.require_cuts("cluster")
         rows = reading.read_rows(file)
         refuse_empty(table, rows.table)
         asked: dict[str, Any] = {"structure": structure, "most": most, "restarts": restarts, "seed": seed}

@@ -12,7 +12,15 @@ from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, explaining_kinds, plan_lines, reading_options, scan_options, table_argument
+from fishernet.cli.options import (
+    Reading,
+    explaining_kinds,
+    plan_lines,
+    reading_options,
+    scales_of,
+    scan_options,
+    table_argument,
+)
 from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
 from fishernet.data.describe import ColumnDescription
@@ -50,6 +58,7 @@ def describe(table: Path, **options: Any) -> Answer:
         found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
         states = reading.in_states(rows)
         plan = plan_lines(rows, states, found.missing(), way_with_missing(states, None))
+        plan += [f"{name!r} is taken as {scale}" for name, scale in scales_of(states).items()]
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
     lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
     if holes is None:  # it looks at all columns in the rows that lack one

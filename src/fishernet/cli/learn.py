@@ -14,7 +14,7 @@ from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
 from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
-from fishernet.cli.options import LEARNED, Reading, option_of, plan_lines, refuse_empty, taken
+from fishernet.cli.options import LEARNED, Reading, option_of, plan_lines, refuse_empty, scales_of, taken
 from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
@@ -232,6 +232,7 @@ def learn(
         "columns": _by_kind(decided, left_out),
         "missing_cells": decided.missing(),
         "plan": plan_lines(rows, rows, decided.missing(), way),
+        "scales": scales_of(rows),
         **said,
         "beyond": None if beyond is None else {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs()))},
         "seconds": watch.seconds,

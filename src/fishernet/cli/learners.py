@@ -122,6 +122,8 @@ def column_lines(facts: Facts) -> list[Line]:
     lines += [
         (f"  {kind}", f"{len(names):,}: {_first([*map(shown, names)])}") for kind, names in facts["columns"].items()
     ]
+    scales = [f"{shown(name)} as {scale}" for name, scale in facts["scales"].items()]
+    lines += [("  scales", _first(scales))] if scales else []
     return lines + [("  missing cells", told) for told in facts["plan"]]
 
 

@@ -33,6 +33,11 @@ def is_gaussian(model: Model) -> bool:
     return model.values == "numbers" and model.graph is not None
 
 
+def is_mixed(model: Model) -> bool:
+    """Whether a model's variables are labels and numbers."""
+    return model.values == "mixed"
+
+
 def has_states(model: Model) -> bool:
     """Whether a model's variables are categorical."""
     return model.values == "states"
@@ -44,8 +49,8 @@ def has_variables(model: Model) -> bool:
 
 
 def has_likelihood(model: Model) -> bool:
-    """Whether a model of states says how probable rows are, exactly or by a pseudo-likelihood."""
-    return has_states(model) and model.likelihood != "none"
+    """Whether a model of states, or of states and numbers, says how probable rows are."""
+    return (has_states(model) or is_mixed(model)) and model.likelihood != "none"
 
 
 def is_bayesian(model: Model) -> bool:

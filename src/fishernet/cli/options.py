@@ -36,6 +36,7 @@ Decorator = Callable[[Command], Command]
 
 NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
 QUANTILE = "quantile"  # how numbers are cut unless something else is said
+NO_BINS = "none"  # numbers stay numbers
 LEARNED = MISSING  # words of --missing for ways to learn from missing cells
 count = partial(click.option, type=int, metavar="N")
 amount = partial(click.option, type=float, metavar="X")
@@ -157,6 +158,11 @@ class Reading:
         """How one learns from missing cells, which are kept for that; None where they are dealt with in reading."""
         return self.missing if self.missing in LEARNED else None
 
+    def require_cuts(self, command: str) -> None:
+        """Raise FishernetError for --bins none, where numbers beside states have to be cut."""
+        if self.bins == {}:
+            raise FishernetError(f"{command} cuts numbers that stand beside states; --bins none is for learn and score")
+
     def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
         there = ("state",) if opening().scheduler is not None else ()  # where the rows are, numbers are cut first, too
@@ -176,6 +182,8 @@ class Reading:
     def in_states(self, table: Table) -> Table:
         """Return a table with its numbers cut where there are states beside them, and then states of missing cells."""
         as_states = self.missing == "state" and table.has_missing
+        if self.bins == {} and not as_states:  # --bins none
+            return table.rescale() if mixes_numbers(table.variables) else table
         if as_states or mixes_numbers(table.variables):
             table = table.discretize(AUTO)
         return table.with_missing_states() if as_states else table
@@ -231,9 +239,15 @@ HOW = {
 }
 
 
+def scales_of(table: Table) -> dict[str, str]:
+    """Return the scales on which regressions of numbers are, in words, by column."""
+    return {variable.name: str(variable.scale) for variable in table.variables if variable.scale is not None}
+
+
 def plan_lines(before: Table, after: Table, missing: Mapping[str, int], way: str | None) -> list[str]:
     """Return what a verb does about numbers and missing cells of a table, and with what it ends, in words."""
-    lines = [f"{told_of_cuts(before, after)} (--bins says otherwise)"] if before.variables != after.variables else []
+    kinds = [[variable.is_continuous for variable in table.variables] for table in (before, after)]
+    lines = [f"{told_of_cuts(before, after)} (--bins says otherwise)"] if kinds[0] != kinds[1] else []
     if missing:
         most = sorted(missing, key=lambda name: -missing[name])[:MOST_LACKING]
         told = ", ".join(f"{missing[name]:,} rows lack {name!r}" for name in most)
@@ -295,10 +309,12 @@ def parse_order(texts: Sequence[str]) -> dict[str, list[str]] | None:
 
 
 def parse_bins(texts: Sequence[str]) -> Bins | None:
-    """Return what ``--bins`` says: None, a number of bins, or numbers and cut points by column."""
+    """Return what ``--bins`` says: None, a number of bins, or numbers and cut points by column; none for "none"."""
     if not texts:
         return None
     if len(texts) == 1 and "=" not in texts[0]:
+        if texts[0] == NO_BINS:
+            return {}
         return AUTO if texts[0] == AUTO else _bin_number(int, texts[0], texts[0])
     bins: dict[str | None, Pieces] = {}
     for text in texts:
@@ -408,9 +424,10 @@ def reading_options(*missing: str) -> Decorator:
             "--bins",
             parse=parse_bins,
             multiple=True,
-            metavar="N|auto|COLUMN=N|COLUMN=CUT,...",
+            metavar="N|auto|none|COLUMN=N|COLUMN=CUT,...",
             help="Cut columns of numbers into at most N bins, or at the given points; columns that are states are cut "
-            "where they are named. May be repeated for columns.  [default: auto, where numbers stand beside states]",
+            "where they are named. May be repeated for columns. With none they stay numbers, each with a regression "
+            "in every configuration of labels.  [default: auto, where numbers stand beside states]",
         ),
         click.option("--binning", metavar="quantile|equal-width", help="How to place N bins.  [default: quantile]"),
         missing_option(*missing),

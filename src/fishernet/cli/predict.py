@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
-from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
+from fishernet.cli.models import is_bayesian, is_gaussian, is_mixed, read_model, require
 from fishernet.cli.options import (
     missing_option,
     model_argument,
@@ -29,13 +30,14 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
-from fishernet.data import Column, Variable
+from fishernet.data import Column, Table, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.streams.originals import Originals
 from fishernet.infer import predict_proba
+from fishernet.infer.mixed_answers import mixed_number
 from fishernet.infer.normal import gaps_of
 from fishernet.learn import PredictionQuality
 from fishernet.models import BayesianNetwork
@@ -97,14 +99,13 @@ def predict(
     if bare and kept is not None:
         raise FishernetError("--bare leaves out all columns of TABLE, and --id says which to keep; take one of them")
     network = read_model(model)
-    if not is_gaussian(network):
+    if not (is_gaussian(network) or is_mixed(network)):
         require(is_bayesian, network, model, "predict")
     file = read_originals(table)
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
-    if is_gaussian(network):
-        found = _of_numbers(network, file, target)
-    else:
-        found = _of_states(network, table, file, target, missing, unknown)
+    number = network.variables[positions(network.names, [target])[0]].is_continuous
+    of_states = partial(_of_states, network, table, file, target, missing, unknown)
+    found = _of_numbers(network, file, target) if number else of_states()
     rows = pa.table(found.columns) if bare else with_columns(columns, {}, found.columns)
     facts = {"model": str(model), "table": str(table), "rows": rows.num_rows, "target": target, **found.facts}
     own = {"columns": typed_frame(columns).to_pydict()} if kept else {}
@@ -180,12 +181,7 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     at = network.names.index(target)
     own, theirs = _columns_of(network, file, target)
     others = file.rows(schema=[v for v in network.variables if v.name != target], exclude=own).table
-    columns = np.insert(others.numbers, at, np.nan, axis=0)
-    predicted, sd = np.empty(others.n_rows), np.empty(others.n_rows)
-    for gap in gaps_of(columns):
-        means, covariance = gap.given(network, columns)
-        place = gap.missing.tolist().index(at)
-        predicted[gap.rows], sd[gap.rows] = means[place], math.sqrt(covariance[place, place])
+    predicted, sd = (_of_both if is_mixed(network) else _of_normal)(network, others, at)
     truth = _true_numbers(file, network.variables[at], theirs) if own else None
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
     error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
@@ -193,6 +189,25 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     facts = {"predicted": predicted, "sd": float(sd[0]) if same else sd, "root_mean_square_error": error}
     remark = "" if error is None else f"root mean square error {error:.6g}, on {several(int(known.sum()), 'row')}"
     return Prediction(facts, {"predicted": pa.array(predicted), "sd": pa.array(sd)}, remark)
+
+
+def _of_normal(network: Any, others: Table, at: int) -> tuple[Numbers, Numbers]:
+    """Return the means and standard deviations of the number at a position, given the others of each row."""
+    columns = np.insert(others.numbers, at, np.nan, axis=0)
+    predicted, sd = np.empty(others.n_rows), np.empty(others.n_rows)
+    for gap in gaps_of(columns):
+        means, covariance = gap.given(network, columns)
+        place = gap.missing.tolist().index(at)
+        predicted[gap.rows], sd[gap.rows] = means[place], math.sqrt(covariance[place, place])
+    return predicted, sd
+
+
+def _of_both(network: Any, others: Table, at: int) -> tuple[Numbers, Numbers]:
+    """Return the same in a network of labels and numbers."""
+    columns = list(others.codes)
+    columns.insert(at, network.variables[at].missing_column(others.n_rows))
+    rows = Table.adopt(network.variables, columns, n_rows=others.n_rows)
+    return mixed_number(network, rows, at)
 
 
 def _true_numbers(file: Originals, target: Column, exclude: Sequence[str]) -> Numbers | None:

@@ -19,6 +19,7 @@ from fishernet.cli.models import (
     is_bayesian,
     is_dependency,
     is_gaussian,
+    is_mixed,
     read_model,
     require,
     wrong_kind,
@@ -102,7 +103,7 @@ def query(
         other = "--do" if do else "--most-probable"
         raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
     network = read_model(model)
-    if not is_gaussian(network):
+    if not (is_gaussian(network) or is_mixed(network)):
         require(has_states, network, model, "query")
     check_names(names)
     positions(network.names, names)
@@ -110,15 +111,18 @@ def query(
     if both := [name for name in seen if name in done]:
         raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
     if joint and not is_gaussian(network):
-        _check_joint(network, names)
+        _check_joint(model, network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
     facts: dict[str, Any] = {"model": str(model), "given": seen}
-    if not is_bayesian(network):
+    if not (is_bayesian(network) or is_mixed(network)):
         _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
-    if data is not None and is_gaussian(network):
+    if data is not None and not has_states(network):
         raise wrong_kind(model, network, "--data counts rows, which needs a model of states")
     if is_gaussian(network):
         facts |= _of_numbers(network, wanted, seen, joint=joint, explain=explain)
+    elif is_mixed(network):
+        net = intervene(network, done) if done else network
+        facts |= {"do": done, **_of_both(net, wanted, seen, joint=joint, explain=explain)}
     elif is_dependency(network):
         facts |= _sampled_answers(network, wanted, seen, joint=joint)
     else:
@@ -148,8 +152,11 @@ def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
     return {"data": str(path), "data_rows": table.n_rows, **both}
 
 
-def _check_joint(net: Any, names: Sequence[str]) -> None:
-    """Raise FishernetError when a joint table would be too large to print."""
+def _check_joint(path: Path, net: Any, names: Sequence[str]) -> None:
+    """Raise FishernetError when a joint table would be too large to print, or numbers have none."""
+    numbers = [name for name in names if net.variables[net.names.index(name)].is_continuous]
+    if numbers:
+        raise wrong_kind(path, net, f"--joint is a table of states, and {listed(numbers)} has none; ask without it")
     cells = math.prod(net.variables[v].cardinality for v in positions(net.names, names))
     if len(names) > MOST_JOINT or cells > MOST_CELLS:
         raise FishernetError(
@@ -210,6 +217,21 @@ def _exact_answers(
     return facts | _answers(net, names, [{"probabilities": table} for table in tables], joint=joint)
 
 
+def _of_both(net: Any, names: Sequence[str], given: States, *, joint: bool, explain: bool) -> dict[str, Any]:
+    """Return the probabilities of labels, and what is expected of numbers, of a network of both."""
+    facts: dict[str, Any] = {"log_density_of_evidence": log_evidence(net, given)}
+    if explain:
+        best = most_probable(net, given=given)
+        return facts | {"most_probable": best, "log_density": log_evidence(net, best) - log_evidence(net, given)}
+    if joint:
+        return facts | _answers(net, names, [{"probabilities": net.query(names, given=given).array}], joint=True)
+    numbers = [name for name in names if net.variables[net.names.index(name)].is_continuous]
+    labels = [name for name in names if name not in numbers]
+    tables = [{"probabilities": net.query(name, given=given).array} for name in labels]
+    of_numbers = {name: net.query(name, given=given).to_dict() for name in numbers}
+    return facts | _answers(net, labels, tables, joint=False) | {"numbers": of_numbers}
+
+
 def _of_numbers(net: Any, names: Sequence[str], given: States, *, joint: bool, explain: bool) -> dict[str, Any]:
     """Return means and standard deviations, or all most probable numbers, of a Gaussian network."""
     facts: dict[str, Any] = {"log_density_of_evidence": log_evidence(net, given)}
@@ -253,6 +275,14 @@ def _text(facts: Facts) -> Iterator[str]:
     if len(rows) > 1:
         yield ""
         yield from aligned(rows)
+    if facts.get("numbers"):
+        yield ""
+        yield from aligned(
+            [
+                ("variable", "mean", "sd", "median", "95 % from", "to"),
+                *((shown(name), *(f"{x:.6g}" for x in of.values())) for name, of in facts["numbers"].items()),
+            ]
+        )
     if any(np.any(one["differs"]) for one in _besides(facts)):
         yield MARKED
 
@@ -268,9 +298,12 @@ def _rows(facts: Facts) -> Iterator[Sequence[str]]:
     errors: tuple[str, ...] = ("Monte Carlo error",) if "rows" in facts else ()
     errors += ("share of rows", "rows") if _besides(facts) else ()
     if "most_probable" in facts:
-        yield "variable", "number" if "log_density" in facts else "state"
-        for name, state in facts["most_probable"].items():
-            yield shown(name), f"{state:.6g}" if "log_density" in facts else shown(state)
+        found = facts["most_probable"]
+        dense = "log_density" in facts
+        alone = dense and all(isinstance(state, float) for state in found.values())
+        yield "variable", "number" if alone else "value" if dense else "state"
+        for name, state in found.items():
+            yield shown(name), f"{state:.6g}" if dense and isinstance(state, float) else shown(state)
     elif "normal" in facts:
         yield from _normal_rows(facts["normal"])
     elif "joint" in facts:

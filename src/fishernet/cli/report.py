@@ -59,6 +59,7 @@ def report(
       fishernet report january.csv --compare-with february.csv --target cough -o report.html
     """  # noqa: D301
     reading = Reading.out_of(options)
+    reading.require_cuts("report")
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         network = None if model is None else require(has_variables, read_model(model), model, "report")

@@ -11,7 +11,7 @@ import click
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, generator
-from fishernet.cli.models import has_states, is_dependency, is_gaussian, read_model, require
+from fishernet.cli.models import called, has_states, is_dependency, is_gaussian, is_mixed, read_model, require
 from fishernet.cli.options import (
     States,
     count,
@@ -67,9 +67,9 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
       fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
     network, chain, known = read_model(model), taken(chain), {}
-    if is_gaussian(network):
+    if is_gaussian(network) or is_mixed(network):
         for name in chain:
-            raise FishernetError(f"{option_of(name)} does not go with a Gaussian network")
+            raise FishernetError(f"{option_of(name)} does not go with {called(network)}")
         known = known_states(given, "--given", network.variables)
         drawn = posterior_sample(network, n, given=known, seed=seed) if known else network.sample(n, seed=seed)
         rows = as_table(drawn, network.variables)

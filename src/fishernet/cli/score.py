@@ -18,7 +18,7 @@ from fishernet.base.progress import Call
 from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
-from fishernet.cli.models import called, is_bayesian, is_dependency, is_gaussian
+from fishernet.cli.models import called, is_bayesian, is_dependency, is_gaussian, is_mixed
 from fishernet.cli.options import (
     LEARNED,
     NODE_AVERAGE,
@@ -246,7 +246,7 @@ def _read_for(
     """Read a table for a model, once what is asked for is found to make sense."""
     if not is_gaussian(network):
         models.require(models.has_likelihood, network, model, "score")
-        if score is not None and not (is_bayesian(network) and network.conditionals):
+        if score is not None and not ((is_bayesian(network) or is_mixed(network)) and network.conditionals):
             raise FishernetError(f"--score needs a Bayesian network, whose graph has no cycles, not {called(network)}")
         if terms and not network.conditionals:
             raise FishernetError(f"--terms needs a model with a conditional per variable, not {called(network)}")

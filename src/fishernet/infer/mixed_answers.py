@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_like
 from fishernet.infer.factors import MAX_TABLE, Array, checked_limit
 from fishernet.infer.log_tables import LogTable, shares
 from fishernet.infer.mixed import Gap, GappedRows, Known, MixedNetwork, gap_around, on_scales, row_mixture
-from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, mean_on_scale
+from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, moments_on_scale
 from fishernet.infer.normal import asked_for
 
 DRAWN_ROWS = 2**14  # at once
@@ -149,22 +149,42 @@ def mixed_prediction(net: MixedNetwork, rows: Table, target: int, limit: int) ->
 
     The target's own column is not looked at. ZeroProbabilityError when a row is impossible whatever the target.
     """
-    lacking = GappedRows(net, rows, [target], limit=limit)
     variable = net.variables[target]
-    found = np.zeros(rows.n_rows if variable.is_continuous else (rows.n_rows, variable.cardinality))
+    if variable.is_continuous:
+        return mixed_number(net, rows, target, limit)[0]
+    found = np.zeros((rows.n_rows, variable.cardinality))
+    for some, gap, known in _around(net, rows, target, limit):
+        found[some] = shares(gap.joint(known, [target]))
+    return _require_possible(found, variable.name)
+
+
+def mixed_number(net: MixedNetwork, rows: Table, target: int, limit: int = MAX_TABLE) -> tuple[Array, Array]:
+    """Return the mean of a number and its standard deviation given what else each row knows, both (n_rows,)."""
+    variable = net.variables[target]
+    found, spread = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
+    for some, gap, known in _around(net, rows, target, limit):
+        weights, mean, covariance = row_mixture(gap, known, [target])
+        means, sds = moments_on_scale(variable, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
+        found[some] = (weights * means).sum(axis=1)
+        spread[some] = np.sqrt((weights * (sds**2 + (means - found[some][:, None]) ** 2)).sum(axis=1))
+    return _require_possible(found, variable.name), spread
+
+
+def _around(net: MixedNetwork, rows: Table, target: int, limit: int) -> Iterator[tuple[Any, Gap, Known]]:
+    """Yield some rows at once with the gap in which the target is, and what they say."""
+    lacking = GappedRows(net, rows, [target], limit=limit)
+    keep = () if net.variables[target].is_continuous else (target,)
     for gap, at in lacking.gaps:
-        if target not in gap.missing:
-            continue
-        for some, known in lacking.parts(gap, at, () if variable.is_continuous else (target,)):
-            if variable.is_continuous:
-                weights, mean, covariance = row_mixture(gap, known, [target])
-                means = mean_on_scale(variable, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
-                found[some] = (weights * means).sum(axis=1)
-            else:
-                found[some] = shares(gap.joint(known, [target]))
-    wrong = np.isnan(found).reshape(rows.n_rows, -1).any(axis=1)
+        if target in gap.missing:
+            for some, known in lacking.parts(gap, at, keep):
+                yield some, gap, known
+
+
+def _require_possible(found: Array, target: str) -> Array:
+    """Return answers; ZeroProbabilityError names the first row that is impossible whatever the target."""
+    wrong = np.isnan(found).reshape(len(found), -1).any(axis=1)
     if wrong.any():
-        raise impossible_row(int(np.argmax(wrong)), variable.name)
+        raise impossible_row(int(np.argmax(wrong)), target)
     return found
 
 

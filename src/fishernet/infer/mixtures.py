@@ -81,8 +81,7 @@ class NumberDistribution(Framed):
     @property
     def sd(self) -> float:
         """Its standard deviation."""
-        centres = mean_on_scale(self.variable, self.means, self.sds)
-        spreads = _spread_on_scale(self.variable, self.means, self.sds, centres)
+        centres, spreads = moments_on_scale(self.variable, self.means, self.sds)
         return float(np.sqrt(self.weights @ (spreads**2 + (centres - self.mean) ** 2)))
 
     @property
@@ -180,11 +179,12 @@ def mean_on_scale(variable: Column, means: Array, sds: Array, of: Callable[[Arra
     return total
 
 
-def _spread_on_scale(variable: Column, means: Array, sds: Array, centres: Array) -> Array:
-    """Return the standard deviations, in the variable's unit, of numbers that are normal on its scale."""
+def moments_on_scale(variable: Column, means: Array, sds: Array) -> tuple[Array, Array]:
+    """Return the means and standard deviations, in the variable's unit, of numbers that are normal on its scale."""
     if variable.scale is None:
-        return sds
-    return np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
+        return means, sds
+    centres = mean_on_scale(variable, means, sds)
+    return centres, np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -293,10 +293,8 @@ class MixedDistribution(Framed):
             found[variable.name] = [variable.states[code] for code in codes.tolist()]
         found["probability"] = self.weights
         for at, number in enumerate(self.numbers):
-            means, sds = self.means[:, at], self._sds[:, at]
-            centre = mean_on_scale(number, means, sds)
-            found[f"{number.name} mean"] = centre
-            found[f"{number.name} sd"] = _spread_on_scale(number, means, sds, centre)
+            centres, spreads = moments_on_scale(number, self.means[:, at], self._sds[:, at])
+            found |= {f"{number.name} mean": centres, f"{number.name} sd": spreads}
         return pa.table(found)
 
     def __repr__(self) -> str:

@@ -223,7 +223,7 @@ def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     >>> seen.round(2), done.round(2)
     (array([0.67, 0.33]), array([0.5, 0.5]))
     """
-    found = network_of(net)
+    found: Any = net if is_mixed(net) else network_of(net)
     if states is None:
         raise SchemaError("intervene needs a mapping from names to states")
     evidence = Evidence.of(found.variables, states, None)

@@ -43,6 +43,7 @@ def monitor(reference: Path, batches: tuple[Path, ...], model: Path | None, exit
       fishernet monitor reference.parquet day-*.parquet --min-effect 0.01 --exit-code
     """  # noqa: D301
     reading = Reading.out_of(options)
+    reading.require_cuts("monitor")
     network = None if model is None else read_bayesian(model, "monitor", "compare by")
     with progress_bar() as progress:
         found = Monitor(reading.read(reference, progress), network, bins=None, **options)
