@@ -27,7 +27,8 @@ def numbers(n: int, d: int, seed: int) -> Any:
 
 def scorer(X: Any) -> Any:
     names = [f"v{v}" for v in range(X.shape[1])]
-    return lambda child, parents: fn.local_score(X, names[child], [names[p] for p in parents], "fractional")
+    how = fn.scores.Fractional(prior=True)  # as learners have it
+    return lambda child, parents: fn.local_score(X, names[child], [names[p] for p in parents], how)
 
 
 @given(st.integers(6, 60), st.integers(0, 99))
@@ -35,7 +36,9 @@ def test_exact_search_is_the_best_of_543_graphs(n: int, seed: int) -> None:
     X = numbers(n, 4, seed)
     found = fn.learn.structure(X, score="fractional", search="exact")
     assert found.score == pytest.approx(best_of_all(4, scorer(X)), abs=1e-8)
-    assert fn.score(found.dag, X, "fractional") == pytest.approx(found.score, abs=1e-8)
+    assert fn.score(found.dag, X, "fractional", prior=True) == pytest.approx(found.score, abs=1e-8)
+    price = found.dag.n_edges * np.log(4)
+    assert fn.score(found.dag, X, "fractional") - price == pytest.approx(found.score, abs=1e-8)
 
 
 def test_no_search_beats_the_exact_one() -> None:
@@ -115,3 +118,15 @@ def test_columns_of_dates_are_numbers_of_a_gaussian_network() -> None:
     net = fn.learn.bayesian_network(table)
     assert net.variables == table.variables
     assert np.isfinite(net.log_prob(table)).all()
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 30), (100, 40), (100, 90)])
+def test_noise_gets_next_to_no_arcs_where_columns_are_not_far_fewer_than_rows(n: int, d: int) -> None:
+    """Without the prior on graphs dozens: the rows held out are then less likely than under independence."""
+    random = np.random.default_rng(1)
+    X, held_out = random.normal(size=(n, d)), random.normal(size=(500, d))
+    dag = fn.learn.dag(X, search="hill-climb")
+    assert dag.n_edges <= 2
+    empty = fn.learn.parameters(fn.Dag.from_edges(dag.names, []), X)
+    assert fn.learn.parameters(dag, X).log_prob(held_out).mean() > empty.log_prob(held_out).mean() - 0.1
+    assert fn.learn.dag(X, score="fractional", prior=False, search="hill-climb").n_edges > 10

@@ -79,7 +79,8 @@ def structure(
         "mdl"), "aic", "hqc" and "loglik" are of labels, of numbers, and of both: a number has a regression in every
         configuration of its parents' labels, and no arc runs from a number to labels. "bdeu", "k2", "bdq", "fnml" and
         "qnml" are of labels; columns of numbers are cut into bins for them (``Table.discretize("auto")``).
-        "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers.
+        "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers; each arc pays
+        the logarithm of the number of columns, unless ``prior=False``.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
@@ -185,7 +186,8 @@ def structure(
     """
     if score is None and not isinstance(table, np.ndarray):
         table = as_source(table)
-    how = named_score(score or ("fractional" if isinstance(table, np.ndarray) else usual_score(table)), **options)
+    named = score or ("fractional" if isinstance(table, np.ndarray) else usual_score(table))
+    how = named_score(named, **(({"prior": True} if named == "fractional" else {}) | options))
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})

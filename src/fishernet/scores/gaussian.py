@@ -35,9 +35,12 @@ class Fractional(Score):
 
     center: bool = True
     """Whether the columns' means are taken off. Either way n is the number of rows."""
+    prior: bool = False
+    """Whether each arc pays the logarithm of the number of columns, as in the extended BIC of Foygel and Drton (2010):
+    a prior on graphs, without which noise gets arcs where columns are not far fewer than rows. Learners set it."""
 
     def joint(self, statistic: Statistic) -> float:
-        """Return f of the scatter of a set of columns."""
+        """Return f of the scatter of a set of columns, whatever the prior on graphs."""
         d = len(statistic.continuous)
         names = [f"at position {v}" for v in statistic.continuous]
         scatter = Scatter(int(statistic.total), statistic.mean, statistic.scatter, names)
@@ -60,7 +63,9 @@ class Fractional(Score):
 
     def terms(self, source: Source) -> FractionalTerms:
         """Return what scores all families of a scatter."""
-        return FractionalTerms(as_scatter(source), center=self.center)
+        scatter = as_scatter(source)
+        price = math.log(max(1, len(scatter.names))) if self.prior else 0.0
+        return FractionalTerms(scatter, center=self.center, price=price)
 
     def most_parents(self, source: Source) -> int | None:
         """Return how many parents a column may have for the family's scatter to have full rank."""
@@ -68,9 +73,10 @@ class Fractional(Score):
 
 
 class FractionalTerms:
-    """The fractional scores of families of one scatter, in the core."""
+    """The fractional scores of families of one scatter, in the core; each parent pays the price."""
 
-    def __init__(self, scatter: Scatter, *, center: bool) -> None:
+    def __init__(self, scatter: Scatter, *, center: bool, price: float = 0.0) -> None:
+        self._price = price
         self.names = scatter.names
         self.scaled = scaled_products(scatter, center=center)
         self.most = rank(scatter.n, center=center)
@@ -85,7 +91,8 @@ class FractionalTerms:
         scores, collinear = _core.gaussian_family_scores(self.scaled, self._sizes, self._weight, *flat)
         if len(collinear):
             refuse_collinear(self.names, self.scaled, collinear)
-        return scores - self._weight * self._log_squares[families.children]
+        scores = scores - self._weight * self._log_squares[families.children]
+        return scores - self._price * np.diff(families.offsets) if self._price else scores
 
     def subsets(self, most: int) -> Floats:
         """Return f of all sets of up to `most` columns, by bit masks, (2 ** d,); those of larger sets mean nothing."""
@@ -93,8 +100,12 @@ class FractionalTerms:
         scores, collinear = _core.gaussian_subset_scores(self.scaled, sizes, self._weight)
         if len(collinear):
             refuse_collinear(self.names, self.scaled, collinear)
+        members = np.zeros(len(scores))
         for v, log_square in enumerate(self._log_squares.tolist()):  # of the sets that hold v
             scores.reshape(-1, 2, 2**v)[:, 1] -= self._weight * log_square
+            members.reshape(-1, 2, 2**v)[:, 1] += 1
+        if self._price:
+            scores -= self._price * members * (members - 1) / 2  # with a child, one pair more for each parent
         return scores
 
 
