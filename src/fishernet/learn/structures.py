@@ -80,7 +80,7 @@ def structure(
         configuration of its parents' labels, and no arc runs from a number to labels. "bdeu", "k2", "bdq", "fnml" and
         "qnml" are of labels; columns of numbers are cut into bins for them (``Table.discretize("auto")``).
         "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers; each arc pays
-        the logarithm of the number of columns, unless ``prior=False``.
+        1.5 times the logarithm of the number of columns, unless ``prior=False``.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
