@@ -1,0 +1,163 @@
+"""What to do with numbers beside labels: ``python -m studies.mixed --data FOLDER``.
+
+Real tables with columns of numbers, those of a folder (`uci/*.csv` in it) and of the packages that are installed, are
+divided at random; networks are learned from two thirds of the rows, and the rest is predicted. A number counts as the
+interval of its rounding unit: its mass over the unit is comparable whether the network cuts columns into bins or has
+regressions. Then every column is permuted by itself, and arcs are counted: all are false.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr
+
+import fishernet as fn
+from fishernet.data.encoding.scales import rounding_unit
+from studies.real_tables import frames
+from studies.study import Array, Run, Table, main, mean
+
+SEEDS = {"rows": 43_1, "columns": 43_2}
+TAKES = "seven minutes of one processor, --quick ten seconds"
+WAYS: dict[str, dict[str, Any]] = {
+    "bins=4": {"bins": 4},
+    "bins=8": {"bins": 8},
+    "bins='auto'": {"bins": "auto"},
+    "as they are": {"bins": {}},
+    "scales": {"bins": {}},
+    "scales, heaps cut": {},
+}
+MOST_ROWS, FEWEST_ROWS = 20_000, 60
+MOST_STATES = 30
+PLAIN = "as they are"
+
+
+def real_tables(run: Run) -> Iterator[tuple[str, fn.Table]]:
+    """Yield tables of labels and numbers, or of numbers, without rows that lack cells."""
+    folder = run.file("uci")
+    named: list[tuple[str, Any]] = (
+        [(path.name.partition(".")[0], path) for path in sorted(folder.glob("*.csv*"))] if folder else []
+    )
+    for name, source in [*named, *frames()][: run.choose(3, 10_000)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = fn.Table.from_frame(source()) if callable(source) else fn.read_table(source)
+            table = table.drop_missing()
+        kept = [v.name for v in table.variables if v.is_continuous or v.cardinality <= MOST_STATES]
+        kept = [
+            name for name in kept if len(np.unique(table.column(name)[:MOST_ROWS])) > 2 or not _is_number(table, name)
+        ]
+        if table.n_rows >= FEWEST_ROWS and any(_is_number(table, name) for name in kept):
+            yield name, table.select(kept)
+
+
+def _is_number(table: fn.Table, name: str) -> bool:
+    return table.variables[table.names.index(name)].is_continuous
+
+
+def learned(table: fn.Table, way: str) -> fn.BayesianNetwork:
+    """Return the network of a way to take numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if way == PLAIN:
+            units = {v.name: "identity" for v in table.variables if v.is_continuous}
+            table = table.rescale(units)
+        alone = all(variable.is_continuous for variable in table.variables)
+        if alone and "bins" in WAYS[way] and WAYS[way]["bins"] == {} and way != PLAIN:
+            table = table.rescale()
+        return fn.learn.bayesian_network(table, search="hill-climb", score="bic", **WAYS[way])
+
+
+def predicted(table: fn.Table) -> dict[str, float]:
+    """Return the mean log-mass of the rows held out, in nats a row, by way."""
+    random = np.random.default_rng(SEEDS["rows"])
+    order = random.permutation(table.n_rows)[:MOST_ROWS]
+    first = 2 * len(order) // 3
+    rows, held_out = table[np.sort(order[:first])], table[np.sort(order[first:])]
+    units = {
+        v.name: rounding_unit(table.column(v.name)) or 1e-9 * np.ptp(table.column(v.name))
+        for v in table.variables
+        if v.is_continuous
+    }
+    return {way: _log_mass(learned(rows, way), rows, held_out, units) for way in WAYS}
+
+
+def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units: dict[str, float]) -> float:
+    table, total = held_out.conform(net.variables), np.zeros(held_out.n_rows)
+    if not any(v.is_continuous for v in net.variables):
+        total += net.log_prob(table)
+    for v, conditional in enumerate(net.conditionals):
+        variable: Any = net.variables[v]
+        if variable.is_continuous:
+            total += _of_number(conditional, table, rows.column(variable.name), units[variable.name])
+        elif any(one.is_continuous for one in net.variables):
+            total += conditional.log_prob(table)
+        if variable.name in units and not variable.is_continuous:
+            column = rows.column(variable.name)
+            limits = variable.bin_limits() if variable.cuts is not None else np.array([[column.min(), column.max()]])
+            widths = np.maximum(limits[:, 1] - limits[:, 0], units[variable.name])
+            total -= np.log(widths)[table.codes[v]]
+    return float(total.mean())
+
+
+def _of_number(regression: Any, table: fn.Table, column: Array, unit: float) -> Array:
+    """Return the log-mass of intervals of the rounding unit, over it; a share of 1 / (n + 1) of a Cauchy guards it."""
+    x, variable, n = table.codes[regression.child], regression.variables[-1], len(column)
+    at, e = regression.noise(table)
+    sd = regression.by_group()[2][at]
+    expected = variable.scaled(x) - e * sd
+    low, high = ((variable.scaled(x + side * unit / 2) - expected) / sd for side in (-1, 1))
+    low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)  # the tail that keeps its digits
+    with np.errstate(divide="ignore"):
+        mass = log_ndtr(high) + np.log1p(-np.exp(np.minimum(log_ndtr(low) - log_ndtr(high), -1e-300)))
+    middle, width = float(np.median(column)), max(float(np.std(column)), unit)
+    ends = [np.arctan((x + side * unit / 2 - middle) / width) for side in (1, -1)]
+    guard = np.log((ends[0] - ends[1]) / np.pi)
+    return np.asarray(np.logaddexp(mass + np.log(n / (n + 1)), guard - np.log(n + 1)) - np.log(unit))
+
+
+def false_arcs(table: fn.Table) -> dict[str, float]:
+    """Return how many arcs are learned, by way, from columns that are permuted each by itself."""
+    random = np.random.default_rng(SEEDS["columns"])
+    table = table[:2000]
+    columns = [column[random.permutation(table.n_rows)] for column in table.codes]
+    rows = fn.Table.adopt(table.variables, columns, n_rows=table.n_rows)
+    return {way: float(learned(rows, way).dag.n_edges) for way in WAYS}
+
+
+def compute(run: Run) -> Iterator[Table]:
+    """Predict rows held out, and count false arcs."""
+    found = list(real_tables(run))
+    masses, arcs = ([work(table) for _, table in found] for work in (predicted, false_arcs))
+    kinds = [
+        [name, table.n_rows, len(table.names), sum(v.is_continuous for v in table.variables)] for name, table in found
+    ]
+    ways = list(WAYS)
+    rows = [
+        [*kind, of[ways[0]], *(of[way] - of[ways[0]] for way in ways[1:])]
+        for kind, of in zip(kinds, masses, strict=True)
+    ]
+    yield Table("held out", ["table", "rows", "columns", "numbers", *ways], rows)
+    more = [
+        [
+            way,
+            *_summary(
+                np.array([of[way] - of[ways[0]] for of in masses]),
+                np.array([of[way] - of["bins='auto'"] for of in masses]),
+                [of[way] for of in arcs],
+            ),
+        ]
+        for way in ways
+    ]
+    yield Table("ways", ["numbers", "mean", "median", "better than bins='auto'", "false arcs", "most false arcs"], more)
+
+
+def _summary(gains: Array, beside: Array, arcs: list[float]) -> list[Any]:
+    return [mean(gains), float(np.median(gains)), float((beside > 0).mean()), mean(arcs), max(arcs)]
+
+
+if __name__ == "__main__":
+    main("mixed", compute, seeds=SEEDS, about=__doc__, takes=TAKES)
