@@ -47,6 +47,10 @@ def test_features_terms_and_means_agree_with_the_matrix(seed: int) -> None:
     np.testing.assert_allclose((phi @ psi.T).toarray(), K, atol=1e-9 * size)
     np.testing.assert_allclose(kernel.terms(X, Y).sum(axis=0), K, atol=1e-9 * size)
     np.testing.assert_allclose(kernel.diag(X), np.diag(kernel(X)), rtol=1e-9)
+    many = net.sample(600, seed=6)
+    whole = kernel(many)
+    np.testing.assert_array_equal(whole, whole.T)
+    np.testing.assert_allclose(whole[500:, :9], kernel(many[500:], many[:9]), atol=1e-9 * np.abs(whole).max())
     np.testing.assert_allclose(kernel.mean_features(X), np.asarray(phi.mean(axis=0)).ravel(), atol=1e-9 * size)
     parts: Any = kernel.feature_parts
     assert len(parts.variable_of) == kernel.dimension == phi.shape[1]

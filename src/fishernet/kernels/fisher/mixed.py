@@ -14,7 +14,7 @@ adds what it adds in a network of labels alone (`invariant`): none has numbers a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import ZeroProbabilityError
 from fishernet.data import State, Table
+from fishernet.data.arrays import row_blocks
 from fishernet.infer import group_probabilities
 from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
 from fishernet.kernels.features import Features, Matrix, check_cells, sparse
@@ -32,6 +33,8 @@ from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork, ConditionalGaussian
 from fishernet.models.conditionals.base import shown_states
 
+MOST_DENSE = 64  # features of a number up to which those of other configurations are multiplied as zeros
+DENSE_ROWS = 512  # of the matrix at once
 LEAST_SPREAD = 1e-14  # the share of their spread that parents may have in a direction and still tell nothing by it
 
 
@@ -142,8 +145,20 @@ class MixedInvariant(FeatureMade, Metric):
     def __call__(self, X: Table, Y: Table | None = None) -> Matrix:
         """Return the kernel of all pairs, (n, m); without Y exactly symmetric."""
         found = self._labels(self._of_labels(X), None if Y is None else self._of_labels(Y))
+        wide = [of for of in self._numbers.values() if of.dimension <= MOST_DENSE]
+        x, y = _dense(wide, X), None if Y is None else _dense(wide, Y)
+        for at in row_blocks(len(found), DENSE_ROWS):
+            if y is not None:
+                found[at] += x[at] @ y.T
+                continue
+            rest = slice(at.start, len(found))
+            found[at, rest] += x[at] @ x[rest].T
+            upper = np.triu(found[at, at])
+            found[at, at] = upper + np.triu(upper, 1).T  # exactly symmetric
+            found[rest, at] = found[at, rest].T
         for of in self._numbers.values():
-            _add_products(found, of(X), None if Y is None else of(Y))
+            if of.dimension > MOST_DENSE:
+                _add_products(found, of(X), None if Y is None else of(Y))
         return found
 
     def terms(self, X: Table, Y: Table | None = None) -> Matrix:
@@ -175,6 +190,17 @@ class MixedInvariant(FeatureMade, Metric):
             first += of.dimension
         numbers = sparse(values, columns, X.n_rows, first)
         return sp.hstack([self._labels.features(self._of_labels(X)), numbers], format="csr")
+
+
+def _dense(numbers: Sequence[NumberFeatures], rows: Table) -> Matrix:
+    """Return features of numbers with a place for each configuration, (n_rows, dimension): products in one go."""
+    found, first = np.zeros((rows.n_rows, sum(int(of.dimension) for of in numbers))), 0
+    every = np.arange(rows.n_rows)[:, None]
+    for of in numbers:
+        entries, at = of(rows)
+        found[every, first + at[:, None] * of.width + np.arange(of.width)] = entries
+        first += int(of.dimension)
+    return found
 
 
 def _add_products(out: Matrix, x: tuple[Matrix, Any], y: tuple[Matrix, Any] | None) -> None:
