@@ -96,9 +96,10 @@ def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units
         elif any(one.is_continuous for one in net.variables):
             total += conditional.log_prob(table)
         if variable.name in units and not variable.is_continuous:
-            column = rows.column(variable.name)
-            limits = variable.bin_limits() if variable.cuts is not None else np.array([[column.min(), column.max()]])
-            widths = np.maximum(limits[:, 1] - limits[:, 0], units[variable.name])
+            widths = np.full(variable.cardinality, units[variable.name])  # of few numbers, which stay as they are
+            if variable.cuts is not None:
+                limits = variable.bin_limits()
+                widths = np.maximum(limits[:, 1] - limits[:, 0], units[variable.name])
             total -= np.log(widths)[table.codes[v]]
     return float(total.mean())
 

@@ -120,6 +120,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "InputSearchResult": lambda: fn.learn.local_structure(TABLE),
     "MarkovBlankets": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
+    "Beside": lambda: SMALL.query(SMALL.names[0], given={SMALL.names[1]: SMALL.variables[1].states[0]}).beside(FEW),
     "Clusters": lambda: fn.learn.clusters(FEW, 3, restarts=1, seed=1, max_steps=5),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
     "Estimate": lambda: fn.infer.estimate(DEPENDENCY, SMALL.names, n=4000, seed=1),
