@@ -68,7 +68,7 @@ def learned(table: fn.Table, way: str) -> fn.BayesianNetwork:
         alone = all(variable.is_continuous for variable in table.variables)
         if alone and "bins" in WAYS[way] and WAYS[way]["bins"] == {} and way != PLAIN:
             table = table.rescale()
-        return fn.learn.bayesian_network(table, search="hill-climb", score="bic", **WAYS[way])
+        return fn.learn.bayesian_network(table, search="hill-climb", **WAYS[way])
 
 
 def predicted(table: fn.Table) -> dict[str, float]:
@@ -141,7 +141,7 @@ def compute(run: Run) -> Iterator[Table]:
         [*kind, of[ways[0]], *(of[way] - of[ways[0]] for way in ways[1:])]
         for kind, of in zip(kinds, masses, strict=True)
     ]
-    yield Table("held out", ["table", "rows", "columns", "numbers", *ways], rows)
+    yield Table("predicted", ["table", "rows", "columns", "numbers", *ways], rows)
     more = [
         [
             way,

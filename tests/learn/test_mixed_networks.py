@@ -90,7 +90,9 @@ def test_scores_do_not_depend_on_how_the_rows_come() -> None:
 def test_searches_find_the_graph_and_its_score(search: Any) -> None:
     table = people(2000)
     found = fn.learn.structure(table, search=search)
-    assert found.score == pytest.approx(fn.score(found.dag, table, "bic"), rel=1e-9)
+    assert found.score == pytest.approx(fn.score(found.dag, table, "bic", prior=True), rel=1e-9)
+    paid = 1.5 * math.log(5) * sum(child in ("age", "height", "weight") for _, child in found.dag.edges)
+    assert found.score == pytest.approx(fn.score(found.dag, table, "bic") - paid, rel=1e-9)
     arcs = {frozenset(arc) for arc in found.dag.edges}
     assert arcs == {
         frozenset(pair) for pair in (("sex", "height"), ("sex", "weight"), ("age", "weight"), ("height", "weight"))
@@ -262,3 +264,14 @@ def test_a_column_with_many_zeros_is_cut_and_told() -> None:
     kept = fn.learn.bayesian_network(table, bins={})
     assert kept.variables[1].is_continuous
     assert not any(v.is_continuous for v in fn.learn.bayesian_network(table, bins=4).variables)
+
+
+def test_permuted_columns_get_next_to_no_arcs() -> None:
+    rng = np.random.default_rng(5)
+    frame: dict[str, Any] = {f"l{i}": rng.choice(["a", "b", "c"], 200) for i in range(8)}
+    frame |= {f"x{i}": rng.gamma(2, 3, 200) for i in range(20)}
+    table = fn.Table.from_frame(frame)
+    assert fn.learn.bayesian_network(table, search="hill-climb").dag.n_edges <= 1
+    assert fn.learn.bayesian_network(table, search="hill-climb", prior=False).dag.n_edges > 3
+    gaps = with_gaps(table, 0.05)
+    assert fn.learn.dag(gaps, search="hill-climb").n_edges <= 2

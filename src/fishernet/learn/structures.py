@@ -19,6 +19,7 @@ from fishernet.data import Source, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import without_determined
 from fishernet.data.source import is_source
+from fishernet.data.variable import mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact
@@ -31,6 +32,7 @@ from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
 from fishernet.scores.available import AvailableScore
+from fishernet.scores.likelihood import Bic
 from fishernet.scores.node_average import NodeAverage
 
 # A search's fields are the options that it takes by name.
@@ -79,8 +81,9 @@ def structure(
         "mdl"), "aic", "hqc" and "loglik" are of labels, of numbers, and of both: a number has a regression in every
         configuration of its parents' labels, and no arc runs from a number to labels. "bdeu", "k2", "bdq", "fnml" and
         "qnml" are of labels; columns of numbers are cut into bins for them (``Table.discretize("auto")``).
-        "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers; each arc pays
-        1.5 times the logarithm of the number of columns, unless ``prior=False``.
+        "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers. With
+        "fractional", and where no score is named, each arc to a number pays 1.5 times the logarithm of the number of
+        columns, unless ``prior=False``.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
@@ -187,7 +190,8 @@ def structure(
     if score is None and not isinstance(table, np.ndarray):
         table = as_source(table)
     named = score or ("fractional" if isinstance(table, np.ndarray) else usual_score(table))
-    how = named_score(named, **(({"prior": True} if named == "fractional" else {}) | options))
+    mixed = score is None and is_source(table) and mixes_numbers(table.variables)
+    how = named_score(named, **(({"prior": True} if named == "fractional" or mixed else {}) | options))
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
@@ -223,7 +227,8 @@ def structure(
     try:
         if way == "em":
             return structural_em(source, how, searching, rules, watch)
-        scorer = LocalScores(source, NodeAverage() if way == "node-average" else how)
+        average = NodeAverage(prior=how == Bic(prior=True))
+        scorer = LocalScores(source, average if way == "node-average" else how)
         if checkpoint is not None:
             return run_with_checkpoint(check.path(checkpoint, "checkpoint"), searching, scorer, rules, watch)
         return searching.run(scorer, rules, watch)

@@ -68,6 +68,10 @@ class AvailableScore(Score):
         """Return what a parameter costs, in nats."""
         return self.score.price_in(source)
 
+    def arc_price(self, source: Source) -> float:
+        """Return what an arc to a number costs, in nats."""
+        return self.score.arc_price(source)
+
     def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
         raise _no_terms_of_sets()

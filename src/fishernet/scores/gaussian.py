@@ -26,11 +26,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
 from fishernet.data import Scatter, Source, Statistic, as_scatter
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
-from fishernet.scores.base import Families, Score
-
-ARC_PRICE = (
-    1.5  # of the logarithm of the number of columns: held out, 1 leaves more arcs of noise, and 2 loses weak ones
-)
+from fishernet.scores.base import Families, Score, prior_price
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class Fractional(Score):
     def terms(self, source: Source) -> FractionalTerms:
         """Return what scores all families of a scatter."""
         scatter = as_scatter(source)
-        price = ARC_PRICE * math.log(max(1, len(scatter.names))) if self.prior else 0.0
+        price = prior_price(len(scatter.names)) if self.prior else 0.0
         return FractionalTerms(scatter, center=self.center, price=price)
 
     def most_parents(self, source: Source) -> int | None:

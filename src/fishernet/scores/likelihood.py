@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fishernet.scores.base import PenalizedLikelihood
+from fishernet.data import Source
+from fishernet.scores.base import PenalizedLikelihood, prior_price
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,15 @@ class Bic(PenalizedLikelihood):
 
     Turned over and divided by N it is the MDL of Takabatake and Akaho (2021, Eq. 21 to 23).
     """
+
+    prior: bool = False
+    """Whether each arc to a number pays 1.5 times the logarithm of the number of columns, as in the extended BIC
+    (Foygel and Drton, 2010, with gamma 0.75). Learners set it for labels and numbers together: a regression has so few
+    parameters that noise would get arcs where columns are many."""
+
+    def arc_price(self, source: Source) -> float:
+        """Return what an arc to a number costs, in nats."""
+        return prior_price(len(source.variables)) if self.prior else 0.0
 
     def price(self, total: float) -> float:
         """Return half of log N."""

@@ -115,7 +115,8 @@ class LocalScores:
 def _mixed_terms(source: Source, score: Score) -> MixedTerms:
     """Return what scores families with numbers; those of labels are scored as in a table of labels."""
     labels = part_of(source, [v for v, variable in enumerate(source.variables) if not variable.is_continuous])
-    return MixedTerms(source, score.price_in(source), LocalScores(labels, score), averaged=score.averages)
+    prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
+    return MixedTerms(source, of_labels=LocalScores(labels, score), averaged=score.averages, **prices)
 
 
 def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | None:

@@ -75,13 +75,18 @@ class MixedTerms:
         What a parameter costs, in nats.
     of_labels : callable
         Scores families of the columns with labels alone, by their positions among these.
+    arc_price : float
+        What each parent of a number costs beside its parameters.
     averaged : bool
         Whether a likelihood of rows that are complete in a family is taken for as many as there are rows at all, where
         cells are missing.
     """
 
-    def __init__(self, source: Source, price: float, of_labels: OfLabels, *, averaged: bool) -> None:
+    def __init__(
+        self, source: Source, price: float, of_labels: OfLabels, *, averaged: bool, arc_price: float = 0.0
+    ) -> None:
         self._source, self._price, self._of_labels, self._averaged = source, price, of_labels, averaged
+        self._arc_price = arc_price
         self._numbers = [v for v, variable in enumerate(source.variables) if variable.is_continuous]
         labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
         self._label_at = {v: at for at, v in enumerate(labels)}
@@ -100,7 +105,10 @@ class MixedTerms:
         if of_numbers:
             likelihoods = self._available if self._by_family else self._shared
             scores[of_numbers] = likelihoods([pairs[f] for f in of_numbers])
-            scores[of_numbers] -= [self._price * self._parameters(pairs[f][1]) for f in of_numbers]
+            paid = [
+                self._price * self._parameters(pairs[f][1]) + self._arc_price * len(pairs[f][1]) for f in of_numbers
+            ]
+            scores[of_numbers] -= paid
         return scores
 
     def subsets(self, most: int) -> Floats:

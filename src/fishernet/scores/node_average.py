@@ -13,7 +13,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
-from fishernet.scores.base import Families, Score, cell_counts
+from fishernet.scores.base import Families, Score, cell_counts, prior_price
 
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
 
@@ -47,6 +47,8 @@ class NodeAverage(Score):
     """
 
     caution: float = 1.0
+    prior: bool = False
+    """Whether an arc to a number costs what it does under BIC with a prior."""
     mixes: ClassVar[bool] = True
     averages: ClassVar[bool] = True
 
@@ -65,6 +67,10 @@ class NodeAverage(Score):
     def price_in(self, source: Source) -> float:
         """Return what a parameter costs, in nats."""
         return price_of(source, self.caution)
+
+    def arc_price(self, source: Source) -> float:
+        """Return what an arc to a number costs, in nats."""
+        return prior_price(len(source.variables)) if self.prior else 0.0
 
     def terms(self, source: Any) -> NodeAverageTerms:
         """Return what scores families of a source."""

@@ -12,6 +12,7 @@ from fishernet.scores import Score
 from fishernet.scores.likelihood import Bic
 
 MISSING = ("em", "node-average")
+BY_AVERAGE = (None, Bic(), Bic(prior=True))  # scores in whose place the node-average likelihood is maximized
 MOST_CELLS_OF_EM = 200_000
 LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
@@ -24,29 +25,29 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     numbers it is "node-average" for BIC, and none for other scores, which take the rows that are complete in a family.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
-    if way == "node-average" and score not in (None, Bic()):
+    if way == "node-average" and score not in BY_AVERAGE:
         raise FishernetError(
             "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
         )
     if not source.has_missing:
         return None
     numbers = sum(variable.is_continuous for variable in source.variables)
-    if numbers and (numbers < len(source.variables) or score == Bic()):
+    if numbers and (numbers < len(source.variables) or score in BY_AVERAGE[1:]):
         if way == "em":
             raise FishernetError(
                 "structural EM is of labels alone; with numbers missing='node-average' learns the graph, and EM the "
                 "parameters",
                 parameter="missing",
             )
-        return "node-average" if score in (None, Bic()) else None
+        return "node-average" if score in BY_AVERAGE else None
     if numbers:
         return None
     if source.rows is None:
-        if way == "em" or score not in (None, Bic()):
+        if way == "em" or score not in BY_AVERAGE:
             raise SchemaError("EM needs the rows; statistics alone go with missing='node-average'", parameter="missing")
         return "node-average"
     few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
-    return way or ("em" if few or score not in (None, Bic()) else "node-average")
+    return way or ("em" if few or score not in BY_AVERAGE else "node-average")
 
 
 def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
