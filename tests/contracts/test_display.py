@@ -42,12 +42,22 @@ def turned(net: fn.BayesianNetwork) -> fn.Table:
     return fn.Table.adopt(rows.variables, [(column + v) % 3 for v, column in enumerate(rows.codes)])
 
 
+def mixed_network(n: int, hostile: str) -> fn.BayesianNetwork:
+    """A label with many states, and as many numbers as it has, each of another mean in each state."""
+    label = fn.Variable(hostile, [f"{hostile}{s}" for s in range(n)])
+    numbers = [fn.Continuous(f"{hostile}{v}") for v in range(3)]
+    of = {"intercept": np.arange(n), "coefficients": np.zeros((n, 0)), "sd": np.ones(n)}
+    tables: dict[str, Any] = {label.name: np.full(n, 1 / n)} | {number.name: of for number in numbers}
+    return fn.BayesianNetwork.from_tables([label, *numbers], {number.name: [hostile] for number in numbers}, tables)
+
+
 NET = wide_network(MANY, HOSTILE)
 TABLE = NET.sample(400, seed=1)
 OTHER = turned(NET)
 NUMBERS = np.random.default_rng(1).normal(size=(400, MANY))
 NAMES = [f"{HOSTILE}{v}" for v in range(MANY)]
 SMALL = wide_network(4, HOSTILE)
+MIXED = mixed_network(MANY, HOSTILE)
 FEW = SMALL.sample(300, seed=1)
 DEPENDENCY = fn.DependencyNetwork.from_joint(SMALL)
 STRINGS = ["".join(row) for row in np.random.default_rng(2).choice(list("abc"), size=(30, 40))]
@@ -120,6 +130,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "InputSearchResult": lambda: fn.learn.local_structure(TABLE),
     "MarkovBlankets": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
+    "NumberDistribution": lambda: MIXED.query(MIXED.names[-1]),
+    "MixedDistribution": lambda: MIXED.query(),
     "Beside": lambda: SMALL.query(SMALL.names[0], given={SMALL.names[1]: SMALL.variables[1].states[0]}).beside(FEW),
     "Clusters": lambda: fn.learn.clusters(FEW, 3, restarts=1, seed=1, max_steps=5),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),

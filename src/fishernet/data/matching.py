@@ -49,7 +49,7 @@ def as_table(
     ----------
     data : Table, data frame, mapping from names to columns, or (n_rows, n_variables) array
         Columns are found by name and labels by value, in any order; other columns are passed over. What is not found
-        so may be there in other signs (`fishernet.data.encoding.alike`), which is told. The columns of an
+        so may be there in other signs (``fishernet.data.encoding.alike``), which is told. The columns of an
         array are the variables in their order: codes of categorical ones, numbers of continuous ones.
     variables : sequence of Variable and Continuous
         The model's.

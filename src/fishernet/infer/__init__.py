@@ -11,7 +11,8 @@ chains.
 
 Of a Gaussian network, whose variables are numbers, `query`, `most_probable`, `log_evidence` and `sample` are answered
 by its normal distribution, and `marginal` is the `NormalDistribution` of `query`. Its prediction is a mean
-(``net.predict``); `predict_proba` has no meaning there.
+(``net.predict``); `predict_proba` has no meaning there. Of a network of labels and numbers all of these are answered
+exactly: a number has a `NumberDistribution`, a mixture of normal ones, and several variables a `MixedDistribution`.
 
 What is known comes as ``given``, a mapping from names to states or numbers, looked up as cells of a table are, and as
 ``likelihood``, a mapping from names to one number per state (soft evidence: how well each state explains what was
@@ -24,6 +25,7 @@ from fishernet.infer.distribution import Distribution, NormalDistribution
 from fishernet.infer.factors import group_probabilities
 from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
 from fishernet.infer.junction_tree import JunctionTree
+from fishernet.infer.mixtures import MixedDistribution, NumberDistribution
 from fishernet.infer.prediction import predict_proba
 from fishernet.infer.queries import (
     family_marginals,
@@ -43,7 +45,9 @@ __all__ = [
     "Distribution",
     "Estimate",
     "JunctionTree",
+    "MixedDistribution",
     "NormalDistribution",
+    "NumberDistribution",
     "diagnose",
     "estimate",
     "family_marginals",

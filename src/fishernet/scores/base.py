@@ -157,7 +157,7 @@ class PenalizedLikelihood(Score):
 
     A family's score is ``sum_jk N_ijk log(N_ijk / N_ij) - price q (r - 1)``: the sum of n log n over the cells of
     the whole family, less the same over the cells of the parents, less the penalty. Of numbers it is that of
-    regressions (`fishernet.scores.mixed`).
+    regressions (``fishernet.scores.mixed``).
     """
 
     mixes: ClassVar[bool] = True

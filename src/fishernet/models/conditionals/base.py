@@ -112,7 +112,7 @@ class Conditional(Value, ABC):
         ----------
         of_parents
             What the kind has to know of its parents' distribution: the probability of each group, or the moments of
-            numbers (`fishernet.infer.parent_moments`).
+            numbers (``fishernet.infer.parent_moments``).
         """
 
     @abstractmethod
