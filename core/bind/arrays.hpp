@@ -120,6 +120,7 @@ void bind_hmm(nb::module_& m);
 void bind_inference(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_knn(nb::module_& m);
+void bind_mixed(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_stationary(nb::module_& m);
 void bind_trees(nb::module_& m);

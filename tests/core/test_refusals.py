@@ -519,6 +519,59 @@ WRONG += [
 ]
 
 
+def mixed_model(**changed: Any) -> _core.MixedModel:
+    """Return a label with two states, and a number that depends on it."""
+    of_both: Any = [(False, [0], [], np.log([0.5, 0.5])), (True, [0], [], np.array([0.0, 1.0, 2.0, 1.0]))]
+    arguments: dict[str, Any] = {"cardinalities": i64(2, 1), "conditionals": of_both, **changed}
+    return _core.MixedModel(**arguments)
+
+
+def mixed_gap(**changed: Any) -> _core.MixedGap:
+    arguments: dict[str, Any] = {"model": mixed_model(), "missing": [0], "families": [0, 1], "soft": [], **changed}
+    return _core.MixedGap(**arguments)
+
+
+def mixed_joint(gap: _core.MixedGap | None = None, **changed: Any) -> Any:
+    cells: Any = np.zeros((1, 2))
+    arguments: dict[str, Any] = {"model": mixed_model(), "cells": cells, "rows": i64(0), "keep": [0], **changed}
+    return (gap or mixed_gap()).joint(**arguments)
+
+
+NO_VALUES: Any = [(False, [0], [], np.zeros(0)), (True, [0], [], np.zeros(0))]
+MIXED_WRONG: list[Callable[[], Any]] = [
+    lambda: mixed_model(cardinalities=i64(2)),
+    lambda: mixed_model(cardinalities=i64(2, 0)),
+    lambda: mixed_model(cardinalities=i64(3, 1)),
+    lambda: mixed_model(conditionals=[(False, [0], [1], np.zeros(2)), (True, [], [], np.zeros(2))]),
+    lambda: mixed_model(conditionals=[(False, [1, 0], [], np.zeros(2)), (True, [], [], np.zeros(2))]),
+    lambda: mixed_gap(missing=[2]),
+    lambda: mixed_gap(missing=[0, 0]),
+    lambda: mixed_gap(families=[0, 5]),
+    lambda: mixed_gap(missing=[1], families=[0]),
+    lambda: mixed_gap(soft=[(1, np.zeros(1))]),
+    lambda: mixed_gap(soft=[(0, np.zeros(3))]),
+    lambda: mixed_joint(rows=i64(1)),
+    lambda: mixed_joint(cells=np.zeros((1, 3))),
+    lambda: mixed_joint(keep=[1]),
+    lambda: mixed_joint(model=mixed_model(conditionals=NO_VALUES)),
+    lambda: mixed_joint(mixed_gap(missing=[1]), cells=np.full((1, 2), 2.0), keep=[]),
+    lambda: mixed_joint(mixed_gap(missing=[1]), cells=np.full((1, 2), np.nan), keep=[]),
+    lambda: mixed_gap().mixture(mixed_model(), np.zeros((1, 2)), i64(0), [1], []),
+    lambda: mixed_gap().completed(mixed_model(), np.zeros((1, 2)), i64(0), np.zeros((2, 1))),
+    lambda: mixed_gap().add_expected(mixed_model(), np.zeros((1, 2)), i64(0), np.ones(1), np.zeros(2), []),
+    lambda: _core.mixed_gaps(columns(), [[0]], True, -1),
+    lambda: _core.mixed_gaps(columns(), [[0], [0]], True, -1),
+    lambda: _core.mixed_gaps(columns(), [[0], [1]], True, 2),
+]
+
+
+@pytest.mark.parametrize("call", MIXED_WRONG)
+def test_what_does_not_fit_gaps_of_labels_and_numbers_is_refused(call: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        call()
+    assert mixed_joint().shape == (2,)
+
+
 @pytest.mark.parametrize(("what", "call"), WRONG, ids=[what for what, _ in WRONG])
 def test_what_does_not_fit_is_refused(what: str, call: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError, RuntimeError)):

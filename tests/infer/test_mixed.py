@@ -168,6 +168,41 @@ def test_units_far_apart_keep_their_digits() -> None:
             assert other.sd == pytest.approx(scale * one.sd, rel=1e-8)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_rows_with_gaps_in_other_units_keep_their_digits(scale: float) -> None:
+    plain, other = random_network(7), random_network(7, scale=scale)
+    rows, rng = plain.sample(50, seed=1), np.random.default_rng(1)
+    columns = [np.array(column) for column in rows.codes]
+    known = np.zeros(50)
+    for variable, column in zip(plain.variables, columns, strict=True):
+        lacking = rng.random(50) < 0.4
+        column[lacking] = np.nan if variable.is_continuous else variable.cardinality
+        known += variable.is_continuous & ~lacking
+    of_other = [scale * c if v.is_continuous else c for v, c in zip(plain.variables, columns, strict=True)]
+    one = fn.Table.adopt(plain.variables, columns, n_rows=50)
+    scaled = fn.Table.adopt(plain.variables, of_other, n_rows=50)
+    found = other.log_prob(scaled) + known * np.log(scale)
+    np.testing.assert_allclose(found, plain.log_prob(one), rtol=1e-9, atol=1e-9)
+    filled, of_scaled = fn.infer.impute(plain, one), fn.infer.impute(other, scaled)
+    for variable, a, b in zip(plain.variables, filled.codes, of_scaled.codes, strict=True):
+        np.testing.assert_allclose(b, scale * a if variable.is_continuous else a, rtol=1e-9)
+
+
+def test_what_is_impossible_is_told_of() -> None:
+    variables: Any = [fn.Variable("a", ["x", "y"]), fn.Variable("b", ["x", "y"]), fn.Continuous("z")]
+    z = {"intercept": [[0.0, 1.0], [2.0, 3.0]], "coefficients": np.zeros((2, 2, 0)), "sd": np.ones((2, 2))}
+    tables: Any = {"a": [0.5, 0.5], "b": [[1.0, 0.0], [1.0, 0.0]], "z": z}
+    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "z": ["a", "b"]}, tables)
+    rows = fn.Table.from_frame({"a": [None, None], "b": ["x", "y"], "z": [0.0, 0.0]}, schema=variables)
+    found = net.log_prob(rows)
+    assert found[0] == pytest.approx(np.log(0.5 * (norm.pdf(0.0) + norm.pdf(2.0))), rel=1e-9)
+    assert found[1] == -np.inf
+    with pytest.raises(fn.ZeroProbabilityError):
+        fn.infer.impute(net, rows)
+    with pytest.raises(fn.ZeroProbabilityError):
+        net.predict_proba(rows, "a")
+
+
 def test_what_is_given_must_fit() -> None:
     net = random_network(1)
     number = next(variable.name for variable in net.variables if variable.is_continuous)

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import fishernet as fn
-from tests.reference.mixed import random_network
+from fishernet.learn.missing.mixed_em import MixedSteps
+from tests.reference.mixed import Joint, random_network
 
 
 def people(n: int, seed: int = 1) -> fn.Table:
@@ -213,6 +215,48 @@ def test_em_ends_where_the_derivative_of_what_is_known_is_zero(seed: int) -> Non
             of = (v, regression.parents, regression.variables, level, regression.coefficients, regression.sd)
             moved = [type(regression)(*of) if u == v else c for u, c in enumerate(fitted.conditionals)]
             assert fn.BayesianNetwork(fitted.variables, moved).log_prob(table).sum() <= at_end + 1e-4
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_expected_statistics_are_those_of_every_state_of_the_labels(seed: int) -> None:
+    net = random_network(seed)
+    joint, variables = Joint(net), net.variables
+    drawn = with_gaps(net.sample(40, seed=seed), 0.4, seed)
+    weights = np.random.default_rng(seed).integers(1, 4, 40)
+    rows = fn.Table.adopt(variables, list(drawn.codes), weights=weights, n_rows=40)
+    log_likelihood, found = MixedSteps(rows, net, lambda _: net).expected(net)
+    total = 0.0
+    sums: dict[tuple[int, ...], Any] = {family: {} for family in found}  # of each family and state of its labels
+    for row, weight in enumerate(weights):
+        cells = {v: column[row] for v, column in enumerate(rows.codes)}
+        known = {v: cell for v, cell in cells.items() if not variables[v].missing(np.array([cell]))[0]}
+        logs, means, covariances = joint.given(known)
+        total += weight * logsumexp(logs)
+        rest = [v for v in joint.numbers if v not in known]
+        parts = zip(joint.states, np.exp(np.array(logs) - logsumexp(logs)), means, covariances, strict=True)
+        for states, share, mean, covariance in parts:
+            at = dict(zip(joint.labels, states, strict=True))
+            values = known | dict(zip(rest, mean, strict=True))
+            for family, of in sums.items():
+                numbers = [v for v in family if v in joint.numbers]
+                x = np.array([values[v] for v in numbers])
+                products = np.outer(x, x)
+                for a, u in enumerate(numbers):
+                    for b, v in enumerate(numbers):
+                        products[a, b] += covariance[rest.index(u), rest.index(v)] if {u, v} <= set(rest) else 0
+                own = of.setdefault(tuple(at[v] for v in family if v in at), [0.0, 0.0 * x, 0.0 * products])
+                for place, part in enumerate((1.0, x, products)):
+                    own[place] = own[place] + weight * share * part
+    assert log_likelihood == pytest.approx(total, rel=1e-9)
+    for family, of in sums.items():
+        statistic = found[family]
+        for cell, (n, first, products) in of.items():
+            assert statistic.counts[cell] == pytest.approx(n, rel=1e-9, abs=1e-12)
+            if n > 1e-9 and len(first):
+                mean = first / n
+                np.testing.assert_allclose(statistic.mean[cell], mean, rtol=1e-9, atol=1e-9)
+                scatter = products - n * np.outer(mean, mean)
+                np.testing.assert_allclose(statistic.scatter[cell], scatter, rtol=1e-7, atol=1e-7)
 
 
 def test_em_comes_near_what_complete_rows_tell() -> None:

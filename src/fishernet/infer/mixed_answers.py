@@ -17,8 +17,7 @@ from fishernet.data.variable import State
 from fishernet.infer.distribution import Distribution
 from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible, impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, checked_limit
-from fishernet.infer.log_tables import LogTable, shares
-from fishernet.infer.mixed import Gap, GappedRows, Known, MixedNetwork, gap_around, on_scales, row_mixture
+from fishernet.infer.mixed import Gap, GappedRows, MixedNetwork, Rows, cells_of, gap_around, row_mixture, shares
 from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, moments_on_scale
 from fishernet.infer.normal import asked_for
 
@@ -40,7 +39,7 @@ class Case:
             else:
                 self.columns[at][0] = code_of(variable, value, parameter="given")
         self.said = {net.names[at]: _value(net, at, self.columns[at][0]) for at in self.known}
-        self.soft = []
+        self.soft: list[tuple[int, Array]] = []
         for name, values in as_mapping(likelihood, "likelihood").items():
             at = position(where, name)
             variable = net.variables[at]
@@ -48,15 +47,13 @@ class Case:
                 raise SchemaError(f"{name!r} is continuous; likelihoods are of states", parameter="likelihood")
             numbers = checked_likelihood(variable, values)
             with np.errstate(divide="ignore"):
-                log = np.log(numbers)
-            observed = at in self.known
-            self.soft.append(LogTable((), log[self.columns[at]]) if observed else LogTable((at,), log[None]))
+                self.soft.append((at, np.log(numbers)))
 
-    def around(self, net: MixedNetwork, asked: Iterable[int], limit: int) -> tuple[Gap, Known]:
-        """Return the gap of what is not known, with what the case says of it."""
-        soft = [v for table in self.soft for v in table.scope]
-        gap = gap_around(net, self.known, {*asked, *soft} - set(self.known), limit)
-        return gap, gap.known(on_scales(net.variables, self.columns), 1, self.soft)
+    def around(self, net: MixedNetwork, asked: Iterable[int], limit: int) -> tuple[Gap, tuple[Array, Rows]]:
+        """Return the gap of what is not known, with what the case says of it: cells, of one row."""
+        asked = {*asked, *(v for v, _ in self.soft)} - set(self.known)
+        gap = gap_around(net, self.known, asked, limit, self.soft)
+        return gap, (cells_of(net.variables, self.columns), np.zeros(1, dtype=np.int64))
 
 
 def _value(net: MixedNetwork, at: int, cell: Any) -> State:
@@ -77,13 +74,13 @@ def query_mixed(
     labels = [v for v in wanted if not net.variables[v].is_continuous]
     numbers = [v for v in wanted if net.variables[v].is_continuous]
     if not numbers:
-        found = shares(_possible(gap.joint(what, labels), given))[0]
+        found = shares(_possible(gap.joint(*what, labels), given))[0]
         order = np.argsort(np.argsort(labels))
         variables: Any = tuple(net.variables[v] for v in labels)
         return Distribution(variables, np.ascontiguousarray(found.transpose(order)), case.said)
-    _possible(gap.joint(what), given)
+    _possible(gap.joint(*what), given)
     scope = gap.mixture_scope(numbers, labels)
-    log_weights, mean, covariance = gap.mixture(what, numbers, labels)
+    log_weights, mean, covariance = gap.mixture(*what, numbers, labels)
     weights = shares(log_weights).reshape(-1)
     held = np.flatnonzero(weights > 0)
     weights, d = weights[held], len(numbers)
@@ -109,8 +106,8 @@ def most_probable_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood,
     """Return the labels that are most probable together, numbers integrated out, and the means of those given them."""
     case = Case(net, given, likelihood)
     gap, what = case.around(net, range(len(net.names)), checked_limit(max_table))
-    _possible(gap.joint(what), given)
-    found = {v: net.variables[v].unscaled(column)[0] for v, column in gap.completed(what).items()}
+    _possible(gap.joint(*what), given)
+    found = {v: net.variables[v].unscaled(column)[0] for v, column in gap.completed(*what).items()}
     values = {net.names[at]: _value(net, at, cell) for at, cell in found.items()} | case.said
     return {name: values[name] for name in net.names}
 
@@ -119,18 +116,19 @@ def log_evidence_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood, 
     """Return the log-probability of the labels given, and the log-density of the numbers."""
     case = Case(net, given, likelihood)
     gap, what = case.around(net, (), checked_limit(max_table))
-    return float((gap.joint(what) + gap.log_slopes(case.columns))[0]) + 0.0  # no -0.0
+    slopes = sum(float(np.sum(net.variables[v].log_slope(case.columns[v]))) for v in case.known)
+    return float(gap.joint(*what)[0]) + slopes + 0.0  # no -0.0
 
 
 def sample_mixed(net: MixedNetwork, n: int, given: Given, likelihood: Likelihood, max_table: int, seed: Seed) -> Table:
     """Draw independent rows given what is known."""
     case, count, random = Case(net, given, likelihood), draw_count(n), generator(seed)
     gap, what = case.around(net, range(len(net.names)), checked_limit(max_table))
-    _possible(gap.joint(what), given)
+    _possible(gap.joint(*what), given)
     columns = [np.repeat(column, count) for column in case.columns]
     for begin in range(0, count, DRAWN_ROWS):
         size = min(DRAWN_ROWS, count - begin)
-        drawn = gap.completed(what, random.standard_normal((len(gap.missing) + 1, size)))
+        drawn = gap.completed(*what, random.standard_normal((len(gap.missing) + 1, size)))
         for v, values in drawn.items():
             columns[v][begin : begin + size] = net.variables[v].unscaled(values)
     return Table.adopt(net.variables, columns, n_rows=count)
@@ -152,32 +150,31 @@ def mixed_prediction(net: MixedNetwork, rows: Table, target: int, limit: int) ->
     variable = net.variables[target]
     if variable.is_continuous:
         return mixed_number(net, rows, target, limit)[0]
+    lacking = GappedRows(net, rows, target, limit=limit)
     found = np.zeros((rows.n_rows, variable.cardinality))
-    for some, gap, known in _around(net, rows, target, limit):
-        found[some] = shares(gap.joint(known, [target]))
+    for some, gap in _around(lacking, target):
+        found[some] = shares(gap.joint(lacking.cells, some, [target]))
     return _require_possible(found, variable.name)
 
 
 def mixed_number(net: MixedNetwork, rows: Table, target: int, limit: int = MAX_TABLE) -> tuple[Array, Array]:
     """Return the mean of a number and its standard deviation given what else each row knows, both (n_rows,)."""
-    variable = net.variables[target]
+    variable, lacking = net.variables[target], GappedRows(net, rows, target, limit=limit)
     found, spread = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
-    for some, gap, known in _around(net, rows, target, limit):
-        weights, mean, covariance = row_mixture(gap, known, [target])
+    for some, gap in _around(lacking, target):
+        weights, mean, covariance = row_mixture(gap, lacking.cells, some, [target])
         means, sds = moments_on_scale(variable, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
         found[some] = (weights * means).sum(axis=1)
         spread[some] = np.sqrt((weights * (sds**2 + (means - found[some][:, None]) ** 2)).sum(axis=1))
     return _require_possible(found, variable.name), spread
 
 
-def _around(net: MixedNetwork, rows: Table, target: int, limit: int) -> Iterator[tuple[Any, Gap, Known]]:
-    """Yield some rows at once with the gap in which the target is, and what they say."""
-    lacking = GappedRows(net, rows, [target], limit=limit)
-    keep = () if net.variables[target].is_continuous else (target,)
+def _around(lacking: GappedRows, target: int) -> Iterator[tuple[Rows, Gap]]:
+    """Yield some rows at once with the gap in which the target is."""
     for gap, at in lacking.gaps:
         if target in gap.missing:
-            for some, known in lacking.parts(gap, at, keep):
-                yield some, gap, known
+            for some in gap.parts(at, target):
+                yield some, gap
 
 
 def _require_possible(found: Array, target: str) -> Array:
@@ -193,11 +190,10 @@ def mixed_imputation(net: MixedNetwork, rows: Table, seed: Seed | None, *, draw:
     lacking, random = GappedRows(net, rows, keep=True, limit=limit), generator(seed)
     columns = [np.array(column) for column in rows.codes]
     for gap, at in lacking.gaps:
-        for some, known in lacking.parts(gap, at):
-            wrong = np.isneginf(gap.joint(known))
-            if wrong.any():
-                raise impossible_row(int(some[np.argmax(wrong)]), net.names[min(gap.missing)])
-            noise = random.standard_normal((len(gap.missing) + 1, len(some))) if draw else None
-            for v, values in gap.completed(known, noise).items():
-                columns[v][some] = net.variables[v].unscaled(values)
+        wrong = np.isneginf(gap.joint(lacking.cells, at))
+        if wrong.any():
+            raise impossible_row(int(at[np.argmax(wrong)]), net.names[gap.missing[0]])
+        noise = random.standard_normal((len(gap.missing) + 1, len(at))) if draw else None
+        for v, values in gap.completed(lacking.cells, at, noise).items():
+            columns[v][at] = net.variables[v].unscaled(values)
     return Table.adopt(net.variables, columns, n_rows=rows.n_rows, weights=rows.weights)

@@ -20,7 +20,6 @@ from fishernet.data.variable import Column, State
 from fishernet.infer.beside import lines_of, title
 from fishernet.infer.distribution import Distribution
 from fishernet.infer.factors import Array
-from fishernet.infer.number_blocks import LOG_TAU
 
 POINTS = 64  # of a sum that stands for an integral over a normal density
 HALVINGS = 200  # of the interval in which a quantile lies: to the last digit
@@ -94,7 +93,7 @@ class NumberDistribution(Framed):
         at = np.array([check.number(x, "x")])
         z = (self.variable.scaled(at) - self.means) / self.sds
         with np.errstate(over="ignore"):  # so far away that the density is 0
-            log = -0.5 * z**2 - np.log(self.sds) - 0.5 * LOG_TAU + self.variable.log_slope(at)
+            log = -0.5 * z**2 - np.log(self.sds) - 0.5 * math.log(2 * math.pi) + self.variable.log_slope(at)
         return float(self.weights @ np.exp(log))
 
     def probability(self, low: float, high: float) -> float:

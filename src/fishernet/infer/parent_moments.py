@@ -10,9 +10,7 @@ import numpy as np
 from fishernet.base.errors import StateSpaceError
 from fishernet.data import Table
 from fishernet.infer.factors import Array
-from fishernet.infer.log_tables import log_sum
-from fishernet.infer.mixed import MixedNetwork, gap_around
-from fishernet.infer.number_blocks import Regression
+from fishernet.infer.mixed import MixedNetwork, Regression, gap_around, shares
 
 MOST_CELLS = 2**20  # of labels, over which moments of numbers are held
 SAMPLED_ROWS = 2**17  # where there are more
@@ -57,10 +55,10 @@ def _exact(net: MixedNetwork, regression: Regression) -> ParentMoments:
     if not parents:
         return ParentMoments(np.ones(1), np.zeros((1, 0)), np.zeros((1, 0, 0)))
     gap = gap_around(net, (), parents, MOST_CELLS)
-    known = gap.known([np.zeros(1, dtype=v.dtype) for v in net.variables], 1)
+    nothing = np.zeros((1, len(net.variables))), np.zeros(1, dtype=np.int64)
     scope = gap.mixture_scope(numbers, labels)
-    log_weights, mean, covariance = (part[0] for part in gap.mixture(known, numbers, labels))
-    weights = np.exp(log_weights - float(log_sum(log_weights.reshape(1, -1), 1)[0]))
+    log_weights, mean, covariance = gap.mixture(*nothing, numbers, labels)
+    weights, mean, covariance = shares(log_weights)[0], mean[0], covariance[0]
     first = [scope.index(v) for v in labels]
     rest = [axis for axis in range(len(scope)) if axis not in first]
     k, q, m = len(scope), math.prod(regression.sd.shape), len(numbers)

@@ -15,20 +15,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fishernet import _core
 from fishernet.base.progress import Watch
 from fishernet.data import Source, Statistic, Table
 from fishernet.data.variable import Column
 from fishernet.infer.completion import require_possible
-from fishernet.infer.log_tables import shares
-from fishernet.infer.mixed import Gap, GappedRows, Known
+from fishernet.infer.mixed import GappedRows, Sums
 from fishernet.learn.em import Effort, EmResult, fit
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
 
 Floats = npt.NDArray[np.float64]
 Family = tuple[int, ...]
-Sums = tuple[Floats, Floats, Floats]  # of a family's cells: weights (q,), numbers (q, d) and products (q, d, d)
 Refit = Callable[[Source], BayesianNetwork]
 
 
@@ -62,6 +59,8 @@ class MixedSteps:
         self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
         self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
         self._first = GappedRows(graph, rows, keep=True)
+        for gap, _ in self._first.gaps:
+            gap.check_expected()
 
     @cached_property
     def _of_known(self) -> list[Statistic]:
@@ -72,53 +71,16 @@ class MixedSteps:
         """Return the log-likelihood of what is known, and the expected statistics."""
         rows = self._first.under(model)
         sums = [_no_sums(self._rows.variables, family) for family in self._families]
-        log_prob = rows.known_terms().sum(axis=0)
+        log_prob = rows.known_terms()
         for gap, which in rows.gaps:
-            for at, known in rows.parts(gap, which):
-                log_prob[at] += rows.log_prob_of(gap, at, known)
-                for v in gap.families:
-                    self._add(sums[v], gap, known, v, rows, at)
+            of_families = [sums[v] for v in gap.families]
+            log_prob[which] += gap.add_expected(rows.cells, which, self._weights, self._origin, of_families)
         require_possible(log_prob)
         found = {
             family: of_known + self._statistic(family, *of_gaps)
             for family, of_known, of_gaps in zip(self._families, self._of_known, sums, strict=True)
         }
         return float(log_prob @ self._weights), found
-
-    def _add(self, sums: Sums, gap: Gap, known: Known, v: int, rows: GappedRows, at: npt.NDArray[np.intp]) -> None:
-        """Add the components of some rows to the sums of the family of a variable."""
-        variables, family = self._rows.variables, self._families[v]
-        labels = [u for u in family if not variables[u].is_continuous]
-        numbers = [u for u in family if variables[u].is_continuous]
-        hidden = [u for u in numbers if u in gap.missing]
-        keep = [u for u in labels if u in gap.missing]
-        scope = gap.mixture_scope(hidden, keep)
-        log_weights, mean, covariance = gap.mixture(known, hidden, keep)
-        weights = (shares(log_weights).reshape(len(at), -1) * self._weights[at, None]).reshape(-1)
-        states = np.unravel_index(np.arange(len(weights) // len(at)), log_weights.shape[1:]) if scope else ()
-        k = len(weights) // len(at)
-        cells = np.zeros((len(at), k), dtype=np.int64)
-        for u in labels:
-            own = states[scope.index(u)][None] if u in keep else rows.columns[u][at].astype(np.int64)[:, None]
-            cells = cells * variables[u].cardinality + own
-        flat = np.ascontiguousarray(cells.reshape(-1))
-        n, first, second = sums
-        n += np.bincount(flat, weights=weights, minlength=len(n))
-        if not numbers:
-            return
-        values = np.empty((len(at), k, len(numbers)))
-        means = mean.reshape(len(at), k, len(hidden))
-        for place, u in enumerate(numbers):
-            values[:, :, place] = means[:, :, hidden.index(u)] if u in hidden else rows.columns[u][at, None]
-        of_rows = values.reshape(-1, len(numbers)) - self._origin[numbers]
-        _core.add_sums_by_cell(of_rows, weights, [flat], [first])
-        half = second.reshape(-1, len(numbers))
-        _core.add_products_by_cell(of_rows, weights, [flat], [np.zeros_like(first)], [half])
-        places = [numbers.index(u) for u in hidden]
-        spread = covariance.reshape(len(weights), len(hidden), len(hidden))
-        for i, a in enumerate(places):
-            for j, b in enumerate(places[: i + 1]):
-                second[:, a, b] += np.bincount(flat, weights=weights * spread[:, i, j], minlength=len(n))
 
     def _statistic(self, family: Family, n: Floats, first: Floats, second: Floats) -> Statistic:
         """Return the statistic of weights, sums and sums of products, (q,), (q, d) and (q, d, d)."""

@@ -1,0 +1,668 @@
+#include "inference/mixed_gap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace fishernet {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
+
+bool holds(const Scope& scope, std::int32_t v) { return std::binary_search(scope.begin(), scope.end(), v); }
+
+Scope joined(const Scope& a, const Scope& b) {
+    Scope both;
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+    return both;
+}
+
+double cells_of(const Scope& scope, std::span<const std::int64_t> cardinalities) {
+    double cells = 1;
+    for (const auto v : scope) cells *= static_cast<double>(cardinalities[at(v)]);
+    return cells;
+}
+
+// Where the cell of an array lies for each cell of a table over `scope`; `strides` are the array's, by variable.
+std::vector<std::uint32_t> offsets(const Scope& scope, std::span<const std::int64_t> cardinalities,
+                                   std::span<const std::int64_t> strides) {
+    std::vector<std::uint32_t> found{0};
+    for (const auto v : scope) {
+        std::vector<std::uint32_t> next;
+        next.reserve(found.size() * static_cast<std::size_t>(cardinalities[at(v)]));
+        for (const auto before : found) {
+            for (std::int64_t k = 0; k < cardinalities[at(v)]; ++k) {
+                next.push_back(before + static_cast<std::uint32_t>(k * strides[at(v)]));
+            }
+        }
+        found = std::move(next);
+    }
+    return found;
+}
+
+// The strides, by variable, of an array with an axis for each label in some order; 0 for other variables.
+std::vector<std::int64_t> strides_of(const Scope& labels, std::span<const std::int64_t> cardinalities) {
+    std::vector<std::int64_t> strides(cardinalities.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t i = labels.size(); i-- > 0;) {
+        strides[at(labels[i])] = stride;
+        stride *= cardinalities[at(labels[i])];
+    }
+    return strides;
+}
+
+// The logarithm of the sum of exponentials of n values a stride apart.
+double log_sum(const double* values, std::size_t n, std::size_t stride) {
+    double top = values[0];
+    for (std::size_t i = 1; i < n; ++i) top = std::max(top, values[i * stride]);
+    if (n == 1 || !std::isfinite(top)) return top;
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += std::exp(values[i * stride] - top);
+    return top + std::log(sum);
+}
+
+// Makes the rows of a (d, d) matrix a lower triangle by reflections from the right: an LQ decomposition.
+void make_triangular(double* matrix, std::size_t d) {
+    for (std::size_t i = 0; i + 1 < d; ++i) {
+        double* row = matrix + i * d;
+        double largest = 0;
+        for (std::size_t j = i + 1; j < d; ++j) largest = std::max(largest, std::fabs(row[j]));
+        if (largest == 0) continue;
+        largest = std::max(largest, std::fabs(row[i]));
+        double squares = 0;
+        for (std::size_t j = i; j < d; ++j) squares += (row[j] / largest) * (row[j] / largest);
+        const double diagonal = -std::copysign(largest * std::sqrt(squares), row[i]);
+        const double scale = row[i] - diagonal, tau = -scale / diagonal;
+        for (std::size_t j = i + 1; j < d; ++j) row[j] /= scale;
+        for (std::size_t other = i + 1; other < d; ++other) {
+            double* of = matrix + other * d;
+            double along = of[i];
+            for (std::size_t j = i + 1; j < d; ++j) along += of[j] * row[j];
+            along *= tau;
+            of[i] -= along;
+            for (std::size_t j = i + 1; j < d; ++j) of[j] -= along * row[j];
+        }
+        row[i] = diagonal;
+        std::fill(row + i + 1, row + d, 0.0);
+    }
+}
+
+// The place of the largest of some values, or one that is drawn by their exponentials.
+std::size_t chosen(const double* values, std::size_t n, std::size_t stride, const double* uniform) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < n; ++i) {
+        if (values[i * stride] > values[best * stride]) best = i;
+    }
+    if (uniform == nullptr) return best;
+    const double top = values[best * stride];
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) total += std::exp(values[i * stride] - top);
+    double sum = 0;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+        sum += std::exp(values[i * stride] - top);
+        if (sum > *uniform * total) return i;
+    }
+    return n - 1;
+}
+
+}  // namespace
+
+// The order in which labels are summed out, so that few cells are held at once, and where each table's cells lie.
+class MixedGap::Plan {
+public:
+    struct Step {
+        std::int32_t variable;  // that is summed out; -1: none, at the end
+        Scope scope;
+        std::vector<std::size_t> inputs;                  // factors, then what earlier steps gave
+        std::vector<std::vector<std::uint32_t>> offsets;  // of each
+        std::size_t states = 1, inner = 1, cells = 1;
+    };
+
+    // With `held` false, only the number of cells of the largest table is found.
+    Plan(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep, bool held)
+        : keep_(keep), most_(cells_of(keep, cardinalities)) {
+        std::vector<std::pair<std::size_t, Scope>> pool;
+        Scope left;
+        for (std::size_t f = 0; f < scopes.size(); ++f) {
+            pool.emplace_back(f, scopes[f]);
+            left = joined(left, scopes[f]);
+        }
+        std::erase_if(left, [&](std::int32_t v) { return holds(keep, v); });
+        std::size_t n = scopes.size();
+        while (!left.empty()) {
+            std::int32_t best = -1;
+            double fewest = 0;
+            Scope scope;
+            for (const auto v : left) {
+                Scope with;
+                for (const auto& [_, of] : pool) {
+                    if (holds(of, v)) with = joined(with, of);
+                }
+                const double cells = cells_of(with, cardinalities);
+                if (best < 0 || cells < fewest) best = v, fewest = cells, scope = std::move(with);
+            }
+            most_ = std::max(most_, fewest);
+            std::erase(left, best);
+            Scope rest = scope;
+            std::erase(rest, best);
+            add(pool, best, std::move(scope), cardinalities, held);
+            pool.emplace_back(n++, std::move(rest));
+        }
+        add(pool, -1, keep, cardinalities, held);
+    }
+
+    double most() const { return most_; }
+    std::span<const Step> steps() const { return steps_; }
+
+private:
+    void add(std::vector<std::pair<std::size_t, Scope>>& pool, std::int32_t variable, Scope scope,
+             std::span<const std::int64_t> cardinalities, bool held) {
+        Step step{variable, std::move(scope), {}, {}};
+        for (const auto& [number, of] : pool) {
+            if (variable >= 0 && !holds(of, variable)) continue;
+            step.inputs.push_back(number);
+            if (held) step.offsets.push_back(offsets(step.scope, cardinalities, strides_of(of, cardinalities)));
+        }
+        std::erase_if(pool, [&](const auto& one) { return variable < 0 || holds(one.second, variable); });
+        if (held) {
+            step.cells = static_cast<std::size_t>(cells_of(step.scope, cardinalities));
+            if (variable >= 0) {
+                step.states = static_cast<std::size_t>(cardinalities[at(variable)]);
+                step.inner = static_cast<std::size_t>(strides_of(step.scope, cardinalities)[at(variable)]);
+            }
+        }
+        steps_.push_back(std::move(step));
+    }
+
+    Scope keep_;
+    double most_;
+    std::vector<Step> steps_;
+};
+
+// Finds a row's configurations of some labels: what its known labels say, and where those with each state of the missing
+// ones of a scope lie from there.
+class MixedGap::Reader {
+public:
+    Reader(const MixedGap& gap, const Scope& labels, const Scope& scope) {
+        auto strides = strides_of(labels, gap.cardinalities_);
+        for (const auto v : labels) {
+            if (gap.is_missing(v)) continue;
+            known_.emplace_back(at(v), strides[at(v)]);
+            strides[at(v)] = 0;
+        }
+        offsets_ = offsets(scope, gap.cardinalities_, strides);
+    }
+
+    std::size_t base(const double* row) const {
+        std::int64_t sum = 0;
+        for (const auto& [v, stride] : known_) sum += static_cast<std::int64_t>(row[v]) * stride;
+        return static_cast<std::size_t>(sum);
+    }
+    std::span<const std::uint32_t> offsets_of_states() const { return offsets_; }
+
+private:
+    std::vector<std::pair<std::size_t, std::int64_t>> known_;
+    std::vector<std::uint32_t> offsets_;
+};
+
+// What is known of one row after the other.
+class MixedGap::Run {
+public:
+    // Of one block: of each state of its scope, the means of its members, and a lower triangle whose product with its
+    // transpose is their covariance.
+    struct Numbers {
+        std::vector<double> mean, spread;
+    };
+
+    Run(const MixedGap& gap, const MixedModel& model) : gap_(gap), model_(model) {
+        for (std::size_t t = 0; t < gap.tables_.size(); ++t) {
+            readers_.emplace_back(gap, gap.conditional(model, t).labels, gap.scopes_[t]);
+            factors_.emplace_back(readers_.back().offsets_of_states().size());
+        }
+        for (const auto& block : gap.blocks_) {
+            std::vector<Regression> regressions;
+            for (const auto c : block.regressions) {
+                const auto& own = model.conditionals[at(c)];
+                regressions.push_back({Reader(gap, own.labels, block.scope), &own, place(block, own.variable), {}});
+                for (const auto p : own.numbers) {
+                    regressions.back().parents.push_back(gap.is_missing(p) ? static_cast<std::int32_t>(place(block, p))
+                                                                           : -1);
+                }
+            }
+            regressions_.push_back(std::move(regressions));
+            const auto states = static_cast<std::size_t>(cells_of(block.scope, gap.cardinalities_));
+            const auto h = block.members.size();
+            factors_.emplace_back(states);
+            numbers.push_back({std::vector<double>(states * h), std::vector<double>(states * h * h)});
+        }
+    }
+
+    void read(const double* row) {
+        for (std::size_t t = 0; t < readers_.size(); ++t) {
+            const double* values = gap_.conditional(model_, t).values.data() + readers_[t].base(row);
+            const auto states = readers_[t].offsets_of_states();
+            for (std::size_t s = 0; s < states.size(); ++s) factors_[t][s] = values[states[s]];
+        }
+        for (std::size_t b = 0; b < regressions_.size(); ++b) read_block(b, row);
+    }
+
+    // Sums (or, with `most`, takes the largest); the product of each step is kept for `completed`.
+    std::span<const double> sum(const Plan& plan, bool most = false) {
+        const std::size_t n = factors_.size();
+        products.resize(std::max(products.size(), plan.steps().size()));
+        sums_.resize(std::max(sums_.size(), plan.steps().size()));
+        for (std::size_t i = 0; i < plan.steps().size(); ++i) {
+            const auto& step = plan.steps()[i];
+            auto& whole = products[i];
+            whole.assign(step.cells, 0.0);
+            for (std::size_t k = 0; k < step.inputs.size(); ++k) {
+                const auto input = step.inputs[k];
+                const double* values = input < n ? factors_[input].data() : sums_[input - n].data();
+                const auto* from = step.offsets[k].data();
+                for (std::size_t c = 0; c < step.cells; ++c) whole[c] += values[from[c]];
+            }
+            if (step.variable < 0) return whole;
+            auto& out = sums_[i];
+            out.resize(step.cells / step.states);
+            for (std::size_t c = 0; c < out.size(); ++c) {
+                const double* first = whole.data() + c / step.inner * step.inner * step.states + c % step.inner;
+                if (!most) {
+                    out[c] = log_sum(first, step.states, step.inner);
+                    continue;
+                }
+                out[c] = first[chosen(first, step.states, step.inner, nullptr) * step.inner];
+            }
+        }
+        return {};
+    }
+
+    std::vector<Numbers> numbers;
+    std::vector<std::vector<double>> products;
+
+private:
+    struct Regression {
+        Reader reader;
+        const MixedConditional* own;
+        std::size_t child;                  // among the block's numbers, known ones first
+        std::vector<std::int32_t> parents;  // the same, of missing ones; -1: known
+    };
+
+    static std::size_t place(const Block& block, std::int32_t v) {
+        const auto known = std::find(block.known.begin(), block.known.end(), v);
+        if (known != block.known.end()) return static_cast<std::size_t>(known - block.known.begin());
+        const auto found = std::find(block.members.begin(), block.members.end(), v);
+        return block.known.size() + static_cast<std::size_t>(found - block.members.begin());
+    }
+
+    // Every number of a block is a sum of independent noises. Their loadings are made triangular, known numbers first:
+    // the triangle gives the density of what is known and, without cancellation, what is left open of the rest.
+    void read_block(std::size_t number, const double* row) {
+        const auto& block = gap_.blocks_[number];
+        auto& density = factors_[readers_.size() + number];
+        const std::size_t d = block.size(), k = block.known.size(), h = d - k;
+        bases_.clear();
+        for (const auto& regression : regressions_[number]) bases_.push_back(regression.reader.base(row));
+        for (std::size_t s = 0; s < density.size(); ++s) {
+            means_.assign(d, 0.0);
+            loads_.assign(d * d, 0.0);
+            for (std::size_t r = 0; r < bases_.size(); ++r) {
+                const auto& [reader, own, child, parents] = regressions_[number][r];
+                const double* values =
+                    own->values.data() + (bases_[r] + reader.offsets_of_states()[s]) * (parents.size() + 2);
+                double level = values[0];
+                double* load = loads_.data() + child * d;
+                for (std::size_t p = 0; p < parents.size(); ++p) {
+                    const double slope = values[p + 1];
+                    if (parents[p] < 0) {
+                        level += slope * row[at(own->numbers[p])];
+                        continue;
+                    }
+                    level += slope * means_[at(parents[p])];
+                    for (std::size_t j = 0; j < d; ++j) load[j] += slope * loads_[at(parents[p]) * d + j];
+                }
+                load[child] = values[parents.size() + 1];
+                means_[child] = level;
+            }
+            make_triangular(loads_.data(), d);
+            double total = 0;
+            z_.assign(k, 0.0);
+            for (std::size_t i = 0; i < k; ++i) {
+                const double* load = loads_.data() + i * d;
+                double off = row[at(block.known[i])] - means_[i];
+                for (std::size_t j = 0; j < i; ++j) off -= load[j] * z_[j];
+                z_[i] = off / load[i];
+                total -= 0.5 * z_[i] * z_[i] + std::log(std::fabs(load[i])) + 0.5 * std::log(2 * std::numbers::pi);
+            }
+            density[s] = std::isnan(total) ? minus_infinity : total;
+            auto& [mean, spread] = numbers[number];
+            for (std::size_t i = 0; i < h; ++i) {
+                const double* load = loads_.data() + (k + i) * d;
+                double value = means_[k + i];
+                for (std::size_t j = 0; j < k; ++j) value += load[j] * z_[j];
+                mean[s * h + i] = value;
+                std::copy_n(load + k, h, spread.data() + (s * h + i) * h);
+            }
+        }
+    }
+
+    const MixedGap& gap_;
+    const MixedModel& model_;
+    std::vector<Reader> readers_;  // of the tables
+    std::vector<std::vector<Regression>> regressions_;  // of the blocks
+    std::vector<std::vector<double>> factors_, sums_;
+    std::vector<std::size_t> bases_;
+    std::vector<double> means_, loads_, z_;
+};
+
+MixedGap::MixedGap(const MixedModel& model, Scope missing, std::vector<std::int32_t> families,
+                   std::vector<MixedConditional> soft)
+    : cardinalities_(model.cardinalities), missing_(std::move(missing)), place_(cardinalities_.size(), -1),
+      families_(std::move(families)), soft_(std::move(soft)), n_model_(model.conditionals.size()) {
+    for (std::size_t i = 0; i < missing_.size(); ++i) place_[at(missing_[i])] = static_cast<std::int32_t>(i);
+    struct Group {
+        Scope numbers;
+        std::vector<std::size_t> ranks;
+    };
+    std::vector<Group> groups;  // regressions that share missing numbers
+    for (std::size_t rank = 0; rank < families_.size(); ++rank) {
+        const auto& own = model.conditionals[at(families_[rank])];
+        border_.insert(border_.end(), own.labels.begin(), own.labels.end());
+        if (!own.number) {
+            tables_.push_back(families_[rank]);
+            scopes_.push_back(missing_in(own.labels));
+            continue;
+        }
+        Scope of = own.numbers;
+        of.push_back(own.variable);
+        const Scope mine = missing_in(std::move(of));
+        Group group{mine, {rank}};
+        std::erase_if(groups, [&](const Group& other) {
+            if (std::ranges::none_of(mine, [&](std::int32_t v) { return holds(other.numbers, v); })) return false;
+            group.numbers = joined(group.numbers, other.numbers);
+            group.ranks.insert(group.ranks.end(), other.ranks.begin(), other.ranks.end());
+            return true;
+        });
+        groups.push_back(std::move(group));
+    }
+    for (std::size_t i = 0; i < soft_.size(); ++i) {
+        tables_.push_back(static_cast<std::int32_t>(n_model_ + i));
+        border_.insert(border_.end(), soft_[i].labels.begin(), soft_[i].labels.end());
+        scopes_.push_back(missing_in(soft_[i].labels));
+    }
+    for (auto& group : groups) {
+        std::sort(group.ranks.begin(), group.ranks.end());
+        Block block;
+        for (const auto rank : group.ranks) {
+            const auto& own = model.conditionals[at(families_[rank])];
+            block.regressions.push_back(families_[rank]);
+            (is_missing(own.variable) ? block.members : block.known).push_back(own.variable);
+            block.scope = joined(block.scope, missing_in(own.labels));
+        }
+        scopes_.push_back(block.scope);
+        blocks_.push_back(std::move(block));
+    }
+    std::sort(border_.begin(), border_.end());
+    border_.erase(std::unique(border_.begin(), border_.end()), border_.end());
+    std::erase_if(border_, [&](std::int32_t v) { return is_missing(v); });
+}
+
+Scope MixedGap::missing_in(Scope scope) const {
+    std::erase_if(scope, [&](std::int32_t v) { return !is_missing(v); });
+    std::sort(scope.begin(), scope.end());
+    return scope;
+}
+
+Scope MixedGap::family_scope(const MixedConditional& own) const {
+    Scope numbers = own.numbers;
+    if (own.number) numbers.push_back(own.variable);
+    return mixture_scope(missing_in(std::move(numbers)), missing_in(own.labels));
+}
+
+const MixedConditional& MixedGap::conditional(const MixedModel& model, std::size_t table) const {
+    const auto c = at(tables_[table]);
+    return c < n_model_ ? model.conditionals[c] : soft_[c - n_model_];
+}
+
+Scope MixedGap::mixture_scope(const Scope& wanted, const Scope& keep) const {
+    Scope scope = keep;
+    for (const auto& block : blocks_) {
+        const bool asked = std::ranges::any_of(block.members, [&](std::int32_t v) { return holds(wanted, v); });
+        if (asked) scope = joined(scope, block.scope);
+    }
+    return scope;
+}
+
+double MixedGap::most_cells(const Scope& keep) const {
+    double most = Plan(scopes_, cardinalities_, keep, false).most();
+    for (const auto& block : blocks_) most = std::max(most, cells_of(block.scope, cardinalities_));
+    return most;
+}
+
+double MixedGap::most_expected_cells(const MixedModel& model) const {
+    double most = 1;
+    for (const auto f : families_) most = std::max(most, most_cells(family_scope(model.conditionals[at(f)])));
+    return most;
+}
+
+std::vector<double> MixedGap::joint(const MixedModel& model, const MixedRows& rows, const Scope& keep,
+                                    StopCheck check) const {
+    const Plan plan(scopes_, cardinalities_, keep, true);
+    Run run(*this, model);
+    Patience patience(check);
+    std::vector<double> found;
+    found.reserve(rows.rows.size() * plan.steps().back().cells);
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        patience.ask();
+        run.read(rows.of(i));
+        const auto sums = run.sum(plan);
+        found.insert(found.end(), sums.begin(), sums.end());
+    }
+    return found;
+}
+
+MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, const Scope& wanted, const Scope& keep,
+                              StopCheck check) const {
+    Scope ascending = wanted;
+    std::sort(ascending.begin(), ascending.end());
+    const Scope scope = mixture_scope(ascending, keep);
+    const std::size_t n = rows.rows.size(), d = wanted.size();
+    const auto states = static_cast<std::size_t>(cells_of(scope, cardinalities_));
+    const Plan plan(scopes_, cardinalities_, scope, true);
+    Run run(*this, model);
+    MixedAnswer found{{}, std::vector<double>(n * states * d), std::vector<double>(n * states * d * d)};
+    found.log_weights.reserve(n * states);
+    struct Asked {
+        std::size_t h;
+        std::vector<std::pair<std::size_t, std::size_t>> places;  // among the wanted, among the members
+        std::vector<std::uint32_t> state;
+    };
+    std::vector<Asked> asked;
+    for (const auto& block : blocks_) {
+        asked.push_back({block.members.size(), {}, offsets(scope, cardinalities_, strides_of(block.scope, cardinalities_))});
+        for (std::size_t i = 0; i < d; ++i) {
+            const auto member = std::find(block.members.begin(), block.members.end(), wanted[i]);
+            if (member == block.members.end()) continue;
+            asked.back().places.emplace_back(i, static_cast<std::size_t>(member - block.members.begin()));
+        }
+    }
+    Patience patience(check);
+    for (std::size_t row = 0; row < n; ++row) {
+        patience.ask();
+        run.read(rows.of(row));
+        const auto sums = run.sum(plan);
+        found.log_weights.insert(found.log_weights.end(), sums.begin(), sums.end());
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            const auto& [h, places, state] = asked[b];
+            for (std::size_t s = 0; s < states && !places.empty(); ++s) {
+                const double* mean = run.numbers[b].mean.data() + state[s] * h;
+                const double* spread = run.numbers[b].spread.data() + state[s] * h * h;
+                const std::size_t cell = row * states + s;
+                for (const auto& [i, member] : places) {
+                    found.mean[cell * d + i] = mean[member];
+                    for (const auto& [j, other] : places) {
+                        double sum = 0;
+                        for (std::size_t e = 0; e < h; ++e) sum += spread[member * h + e] * spread[other * h + e];
+                        found.covariance[(cell * d + i) * d + j] = sum;
+                    }
+                }
+            }
+        }
+    }
+    return found;
+}
+
+std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
+                                        std::size_t n, StopCheck check) const {
+    const Plan plan(scopes_, cardinalities_, {}, true);
+    Run run(*this, model);
+    const std::size_t m = missing_.size();
+    std::vector<double> found(n * m);
+    std::vector<std::vector<std::int64_t>> strides, block_strides;
+    for (const auto& step : plan.steps()) strides.push_back(strides_of(step.scope, cardinalities_));
+    for (const auto& block : blocks_) block_strides.push_back(strides_of(block.scope, cardinalities_));
+    const auto cell_of = [&](const double* row, const Scope& scope, std::span<const std::int64_t> of) {
+        std::int64_t cell = 0;
+        for (const auto v : scope) cell += static_cast<std::int64_t>(row[place_[at(v)]]) * of[at(v)];
+        return static_cast<std::size_t>(cell);
+    };
+    Patience patience(check);
+    for (std::size_t i = 0; i < n; ++i) {
+        patience.ask();
+        if (i < rows.rows.size()) {
+            run.read(rows.of(i));
+            run.sum(plan, noise.empty());
+        }
+        double* row = found.data() + i * m;
+        for (std::size_t s = plan.steps().size() - 1; s-- > 0;) {
+            const auto& step = plan.steps()[s];
+            row[place_[at(step.variable)]] = 0;
+            const double* first = run.products[s].data() + cell_of(row, step.scope, strides[s]);
+            const double* uniform = noise.empty() ? nullptr : noise.data() + s * n + i;
+            row[place_[at(step.variable)]] = static_cast<double>(chosen(first, step.states, step.inner, uniform));
+        }
+        std::size_t end = m;  // of the noise of numbers, the first block's at the end
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            const auto& block = blocks_[b];
+            const std::size_t h = block.members.size(), cell = cell_of(row, block.scope, block_strides[b]);
+            end -= h;
+            for (std::size_t j = 0; j < h; ++j) {
+                double value = run.numbers[b].mean[cell * h + j];
+                for (std::size_t e = 0; e < h && !noise.empty(); ++e) {
+                    value += run.numbers[b].spread[(cell * h + j) * h + e] * noise[(end + e) * n + i];
+                }
+                row[place_[at(block.members[j])]] = value;
+            }
+        }
+    }
+    return found;
+}
+
+std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedRows& rows,
+                                           std::span<const double> weights, std::span<const double> origin,
+                                           std::span<const MixedSums> sums, StopCheck check) const {
+    struct Family {
+        Scope numbers;  // ascending
+        std::size_t block = 0, h = 0;
+        std::vector<std::int32_t> members;  // of each number: among the block's members, or -1
+        std::vector<std::uint32_t> state;   // of the block, at each state of the mixture
+        Reader reader;
+        MixedSums sums;
+    };
+    struct Question {
+        Plan plan;
+        Scope scope;
+        std::vector<Family> families;
+    };
+    std::vector<Question> questions;  // families whose mixtures have the same components are added together
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+        const auto& own = model.conditionals[at(families_[f])];
+        Scope labels = own.labels, family = own.numbers;
+        if (own.number) family.push_back(own.variable);
+        std::sort(labels.begin(), labels.end());
+        std::sort(family.begin(), family.end());
+        const Scope scope = family_scope(own);
+        auto question = std::ranges::find(questions, scope, &Question::scope);
+        if (question == questions.end()) {
+            questions.push_back({Plan(scopes_, cardinalities_, scope, true), scope, {}});
+            question = questions.end() - 1;
+        }
+        Family found{std::move(family), 0, 0, {}, {}, Reader(*this, labels, scope), sums[f]};
+        found.members.assign(found.numbers.size(), -1);
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            const auto& members = blocks_[b].members;
+            for (std::size_t i = 0; i < found.numbers.size(); ++i) {
+                const auto member = std::ranges::find(members, found.numbers[i]);
+                if (member == members.end()) continue;
+                found.block = b;
+                found.h = members.size();
+                found.members[i] = static_cast<std::int32_t>(member - members.begin());
+            }
+        }
+        if (found.h > 0) {
+            found.state = offsets(scope, cardinalities_, strides_of(blocks_[found.block].scope, cardinalities_));
+        }
+        question->families.push_back(std::move(found));
+    }
+    Run run(*this, model);
+    Patience patience(check);
+    std::vector<double> log_prob(rows.rows.size()), shares, values;
+    for (std::size_t r = 0; r < rows.rows.size(); ++r) {
+        patience.ask();
+        const double* row = rows.of(r);
+        run.read(row);
+        for (const auto& [plan, scope, families] : questions) {
+            const auto logs = run.sum(plan);
+            log_prob[r] = log_sum(logs.data(), logs.size(), 1);
+            if (log_prob[r] == minus_infinity) break;
+            shares.resize(logs.size());
+            for (std::size_t s = 0; s < logs.size(); ++s) {
+                shares[s] = std::exp(logs[s] - log_prob[r]) * weights[static_cast<std::size_t>(rows.rows[r])];
+            }
+            for (const auto& family : families) {
+                const auto base = family.reader.base(row);
+                const auto states = family.reader.offsets_of_states();
+                const std::size_t d = family.numbers.size(), h = family.h;
+                values.resize(d);
+                for (std::size_t i = 0; i < d; ++i) {
+                    values[i] = row[at(family.numbers[i])] - origin[at(family.numbers[i])];
+                }
+                for (std::size_t s = 0; s < shares.size(); ++s) {
+                    const double w = shares[s];
+                    const std::size_t cell = base + states[s];
+                    family.sums.weights[cell] += w;
+                    if (d == 0 || w == 0) continue;
+                    const double* spread = nullptr;
+                    if (h > 0) {
+                        const auto& numbers = run.numbers[family.block];
+                        spread = numbers.spread.data() + family.state[s] * h * h;
+                        for (std::size_t i = 0; i < d; ++i) {
+                            if (family.members[i] < 0) continue;
+                            values[i] =
+                                numbers.mean[family.state[s] * h + at(family.members[i])] - origin[at(family.numbers[i])];
+                        }
+                    }
+                    double* first = family.sums.first + cell * d;
+                    double* second = family.sums.second + cell * d * d;
+                    for (std::size_t i = 0; i < d; ++i) {
+                        first[i] += w * values[i];
+                        for (std::size_t j = 0; j <= i; ++j) {
+                            double product = values[i] * values[j];
+                            if (h > 0 && family.members[i] >= 0 && family.members[j] >= 0) {
+                                const double* a = spread + at(family.members[i]) * h;
+                                const double* b = spread + at(family.members[j]) * h;
+                                for (std::size_t e = 0; e < h; ++e) product += a[e] * b[e];
+                            }
+                            second[i * d + j] += w * product;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return log_prob;
+}
+
+}  // namespace fishernet
