@@ -319,3 +319,16 @@ def test_permuted_columns_get_next_to_no_arcs() -> None:
     assert fn.learn.bayesian_network(table, search="hill-climb", prior=False).dag.n_edges > 3
     gaps = with_gaps(table, 0.05)
     assert fn.learn.dag(gaps, search="hill-climb").n_edges <= 2
+
+
+def test_labels_with_nearly_as_many_configurations_as_rows_tell_nothing_and_take_no_memory() -> None:
+    rng = np.random.default_rng(6)
+    n = 400
+    labels = {f"l{i}": rng.choice([f"s{k}" for k in range(18)], n) for i in range(3)}
+    numbers = {f"x{i}": rng.normal(size=n) for i in range(4)}
+    table = fn.Table.from_frame(labels | numbers)
+    alone, _ = likelihood(table, "x0", [])
+    assert fn.local_score(table, "x0", ["l0", "l1", "l2"], "loglik") == pytest.approx(alone, rel=1e-9)
+    assert fn.local_score(table, "x0", ["l0"], "loglik") > alone + 1
+    dag = fn.learn.dag(table, score="aic", search="hill-climb")
+    assert all(len(parents) <= 4 for parents in dag.parents)

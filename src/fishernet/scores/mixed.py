@@ -3,8 +3,9 @@
 A number has a regression on the numbers among its parents in every configuration of their labels: its score is the
 largest likelihood of these regressions, less the price of ``m + 2`` parameters for each of the q configurations (m
 numbers, an intercept and a standard deviation) [1]_. A configuration with fewer rows than that, or whose own rows leave
-no variance, has the regression of all rows, so that the score is finite. A variable with labels has parents with labels
-alone, and the score that it has in a table of labels.
+no variance, has the regression of all rows, so that the score is finite; so has every one where configurations are more
+than half of the rows, of which labels tell nothing. A variable with labels has parents with labels alone, and the score
+that it has in a table of labels.
 
 All families whose parents have the same labels are scored from the same moments: those of all numbers in each
 configuration. Where cells are missing, each family is scored on the rows that are complete in it.
@@ -36,7 +37,8 @@ Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
 
 SETS_AT_ONCE = 32  # whose moments are asked for together
-MOST_HELD = 2**25  # numbers in all moments that are remembered: 256 MiB
+MOST_HELD = 2**25  # numbers in all moments that are remembered, or asked for together: 256 MiB
+MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
 
 class CellMoments(NamedTuple):
@@ -137,7 +139,8 @@ class MixedTerms:
         """Return the likelihoods of families of complete rows."""
         by_labels: dict[tuple[int, ...], list[int]] = {}
         for f, (_, parents) in enumerate(pairs):
-            by_labels.setdefault(tuple(p for p in parents if p in self._label_at), []).append(f)
+            labels = tuple(p for p in parents if p in self._label_at)
+            by_labels.setdefault(labels if self._tells(labels) else (), []).append(f)
         place = {v: at for at, v in enumerate(self._numbers)}
         variables = self._of(self._numbers)
         found = np.empty(len(pairs))
@@ -145,6 +148,26 @@ class MixedTerms:
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
             found[which] = _likelihoods(moments, variables, of_numbers)
         return found.tolist()
+
+    def _tells(self, labels: tuple[int, ...]) -> bool:
+        """Whether labels have so few configurations that rows can tell of each, and memory holds their moments."""
+        cells = math.prod(self._source.variables[v].cardinality for v in labels)
+        return not labels or (2 * cells <= self._source.total and self._size(labels) <= MOST_OF_SET)
+
+    def _size(self, labels: tuple[int, ...]) -> int:
+        """Return how many numbers the moments in each configuration of labels are."""
+        return math.prod(self._source.variables[v].cardinality for v in labels) * len(self._numbers) ** 2
+
+    def _batches(self, waiting: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+        """Yield sets of labels whose moments are asked for together."""
+        part: list[tuple[int, ...]] = []
+        for labels in waiting:
+            if part and (len(part) == SETS_AT_ONCE or sum(map(self._size, [*part, labels])) > MOST_HELD):
+                yield part
+                part = []
+            part.append(labels)
+        if part:
+            yield part
 
     def _moments(self, by_labels: dict[tuple[int, ...], list[int]]) -> Iterator[tuple[list[int], CellMoments]]:
         """Yield families with the same labels, and the moments of all numbers in each configuration.
@@ -156,8 +179,7 @@ class MixedTerms:
             if labels in self._held:
                 self._held.move_to_end(labels)
                 yield by_labels[labels], self._held[labels]
-        for first in range(0, len(waiting), SETS_AT_ONCE):
-            part = waiting[first : first + SETS_AT_ONCE]
+        for part in self._batches(waiting):
             sets = [tuple(sorted((*labels, *self._numbers))) for labels in part]
             for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
                 statistic.require_complete(self._source.variables, "a score")
