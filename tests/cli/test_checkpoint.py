@@ -95,7 +95,7 @@ def test_one_of_another_command_is_refused_and_stays(table: Path, tmp_path: Path
     other = f"{checkpoint}: this is the checkpoint of another search: "
     advice = "; ask for the same to go on, or name another file to begin anew (option --checkpoint)"
     for words, told in [
-        ("--score aic", "the score was Bic() and is Aic()"),
+        ("--score aic", "the score was Bic(prior=False) and is Aic()"),
         ("--seed 3", "the search's seed was 0 and is 3"),
         ("--holdout 0.5", "the weight of all rows was 1600.0 and is 1000.0"),
     ]:

@@ -222,7 +222,26 @@ class Question(NamedTuple):
     ask: Callable[[Any], Any]
 
 
+def mixed_model() -> _core.MixedModel:
+    """A label, and a number with a regression in each of its two states."""
+    regressions = np.array([[0.0, 1.0], [2.0, 0.5]])  # intercept and standard deviation
+    given: list[Any] = [(False, [0], [], np.log([0.3, 0.7])), (True, [0], [], regressions.reshape(-1))]
+    return _core.MixedModel(np.array([2, 1]), given)
+
+
+def ask_mixed_model(made: _core.MixedModel) -> Any:
+    cells = np.random.default_rng(1).normal(size=(500, 2))
+    return _core.MixedGap(made, [0], [0, 1], []).joint(made, cells, np.arange(500), [0])
+
+
+def ask_mixed_gap(made: _core.MixedGap) -> Any:
+    cells, rows = np.random.default_rng(1).normal(size=(500, 2)), np.arange(500)
+    return made.joint(mixed_model(), cells, rows, [0]), made.joint(mixed_model(), cells, rows, [])
+
+
 QUESTIONS = {
+    "MixedModel": Question(mixed_model, ask_mixed_model),
+    "MixedGap": Question(lambda: _core.MixedGap(mixed_model(), [0], [0, 1], []), ask_mixed_gap),
     "Columns": Question(columns, lambda made: _core.count(made, i64(0, 2, 4), i32(0, 1, 2, 4), 1000)[0][0]),
     "Factors": Question(factors, lambda made: ask_inference(_core.Inference(made, [0], [], [[1], [2]], False, 1e9))),
     "Inference": Question(inference, ask_inference),

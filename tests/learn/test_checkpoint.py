@@ -321,7 +321,7 @@ def refusal(path: Path, table: Any = TABLE, **options: Any) -> str:
         ),
         ({"search": "hill-climb"}, "the search was Tabu and is HillClimb;"),
         ({"search": Twice(), "restarts": None}, "the search was Tabu and is Twice;"),
-        ({"score": "bdeu", "ess": 2.0}, "the score was Bic() and is Bdeu(ess=2.0);"),
+        ({"score": "bdeu", "ess": 2.0}, "the score was Bic(prior=False) and is Bdeu(ess=2.0);"),
         ({"max_parents": 2}, "max_parents was 5 and is 2;"),
         ({"max_cells": 100}, "max_cells was 16777216.0 and is 100.0;"),
         ({"forbidden": [("v0", "v1")]}, "the forbidden arcs differ;"),
