@@ -132,7 +132,10 @@ std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const 
         for (auto f = block * families_at_once; f < std::min(n, (block + 1) * families_at_once); ++f) {
             const auto at = static_cast<std::size_t>(f);
             const auto child = static_cast<std::size_t>(families.children[at]);
-            family.begin(families.parents_of(at), families.children[at]);
+            // rows that are next to as few as parameters tell of the child alone
+            const auto parents = families.parents_of(at);
+            const bool few = all.weight < 2 * static_cast<double>(parents.size() + 2);
+            family.begin(few ? parents.first(0) : parents, families.children[at]);
             family.factorize(all.products.data(), least, 1);
             family.residual(combination);
             const double floor = floors[child];

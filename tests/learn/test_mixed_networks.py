@@ -332,3 +332,35 @@ def test_labels_with_nearly_as_many_configurations_as_rows_tell_nothing_and_take
     assert fn.local_score(table, "x0", ["l0"], "loglik") > alone + 1
     dag = fn.learn.dag(table, score="aic", search="hill-climb")
     assert all(len(parents) <= 4 for parents in dag.parents)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"e": np.full(200, np.nan)},
+        {"k": np.full(200, 3.5)},
+        {"i": np.where(np.arange(200) % 50 == 0, np.inf, np.arange(200) ** 0.5)},
+        {"n": np.where(np.arange(200) % 40 == 0, np.arange(200) ** 0.5, np.nan)},
+        {"big": np.arange(200) * 1e9 + 5, "copy": np.arange(200) * 1e-9},
+        {"spike": np.where(np.arange(200) % 50 == 0, 999.0, np.sin(np.arange(200.0)))},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_one_bad_column_does_not_stop_the_answer_for_the_rest(bad: dict[str, Any]) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    frame = {"s": rng.choice(["a", "b"], 200), "x": x, "y": 2 * x + rng.normal(size=200)} | bad
+    table = fn.Table.from_frame(frame, continuous=list(bad))
+    net = fn.learn.bayesian_network(table)
+    assert frozenset(("x", "y")) in {frozenset(arc) for arc in net.edges}
+    assert np.isfinite(net.log_prob(table)).all()
+    assert net.query("y", given={"x": 1e12}).sd > 0  # far outside: finite
+
+
+def test_next_to_no_rows_make_a_network_without_regressions() -> None:
+    table = people(400)
+    for n in (2, 3, 5):
+        net = fn.learn.bayesian_network(table[:n], bins={})
+        assert not [arc for arc in net.edges if arc[0] in ("age", "height", "weight")]
+        assert np.isfinite(net.log_prob(table)).all()

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError, warn
@@ -350,7 +351,7 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
         What is added to the count of every state in every group.
     """
     if not net.runs_in_core:
-        return parameters(net.dag, table)
+        return parameters(net.dag, net.rows(table))
     weights, unit = table.weights_in_units
     counts = net.flat.cells(net.rows(table, complete_for="a fit").native).counts(weights) * unit
     conditionals, first = [], 0
@@ -481,6 +482,7 @@ def _prepared(rows: Table, bins: Bins | None) -> Table:
         rows = rows.discretize(bins) if bins != {} else rows
     if not mixes_numbers(rows.variables):
         return rows
+    rows = _varying(rows)
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
     cuts: Any = dict.fromkeys(heavy, AUTO)
@@ -489,6 +491,24 @@ def _prepared(rows: Table, bins: Bins | None) -> Table:
         told = told_of_cuts(rows, cut)
         warn(f"one number has a tenth of the rows or more, and {told}; bins={{}} cuts none", parameter="bins")
     return cut.rescale({name: "auto" for name in plain if name not in heavy})
+
+
+def _varying(rows: Table) -> Table:
+    """Return a table without the columns of numbers that no regression can have, with a warning."""
+    why = {v.name: _unfit(column) for v, column in zip(rows.variables, rows.codes, strict=True) if v.is_continuous}
+    left = {name: reason for name, reason in why.items() if reason}
+    if not left:
+        return rows
+    warn("; ".join(f"{name!r} {reason}, and is left out" for name, reason in left.items()))
+    return rows.select([name for name in rows.names if name not in left])
+
+
+def _unfit(column: npt.NDArray[np.float64]) -> str:
+    """Return what is wrong with a column of numbers; nothing where it has two that differ, and all are finite."""
+    known = column[~np.isnan(column)]
+    if np.isinf(known).any():
+        return "holds infinite numbers"
+    return "" if len(known) and known.min() < known.max() else "has no two numbers that differ"
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 QUANTILES = 2000  # of a column, by which its scale is chosen
 POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tails run on without end
+UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
 HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
 FEWEST = 20  # distinct numbers, below which a column stays as it is
 
@@ -236,20 +237,23 @@ def _candidates(x: Floats, kind: str) -> Any:
 
 
 def rounding_unit(column: Floats) -> float | None:
-    """Return the largest unit of which all numbers of a column are multiples, as 1, 0.05 or 1000; None without one.
+    """Return the largest unit of which all numbers of a column are multiples, as 1, 0.05 or 1000.
 
-    Numbers with more than nine decimals, or more than 2^53 units, count as not rounded.
+    Numbers with more than nine decimals, or more than 2^53 units, count as not rounded: their unit is a millionth of
+    their spread. None where all are equal.
     """
     x = np.unique(column[np.isfinite(column)])
+    if len(x) < 2:
+        return None
     for decimals in range(10):
         units = x * 10.0**decimals
-        if not len(x) or np.abs(units).max() > 2.0**53:
-            return None
+        if np.abs(units).max() > 2.0**53:
+            break
         whole = np.rint(units)
-        if np.allclose(units, whole, rtol=1e-12, atol=1e-6):
+        if np.allclose(units, whole, rtol=1e-12, atol=1e-6) and (np.diff(whole) > 0).all():
             common = int(np.gcd.reduce(whole.astype(np.int64)))
-            return common / 10.0**decimals if common else None
-    return None
+            return common / 10.0**decimals
+    return UNROUNDED * float(np.std(column[np.isfinite(column)]))
 
 
 def heaped_at(column: Floats) -> float | None:

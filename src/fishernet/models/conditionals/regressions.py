@@ -96,7 +96,10 @@ def fitted_regressions(
     floor = variables[-1].least_variance(float(mean[-1]))
     if not floor:
         _require_freedom(R, names, int(n))
-    slopes, rest = _solved(R[None], sizes, RIDGE if floor else 0.0)
+    if floor and n < 2 * (len(names) + 1):  # next to as few rows as parameters tell of the child alone
+        sds = np.full(len(moments.n), np.sqrt(max(float(sizes[-1] ** 2), floor)))
+        return np.full(len(sds), mean[-1]), np.zeros((len(sds), len(names) - 1)), sds
+    slopes, rest = _solved(R[None], sizes, 0.0 if _have_freedom(R[None, :-1, :-1])[0] else RIDGE)
     if len(moments.n) == 1:
         return _levels(every.mean, slopes), slopes, np.sqrt(np.maximum(rest, floor))
     weights = moments.n + added
@@ -108,7 +111,7 @@ def fitted_regressions(
     centres = np.where(free[:, None], mean + moments.n[:, None] / total * apart, mean)
     slopes, rest = np.repeat(slopes, len(own), axis=0), np.repeat(rest, len(own))
     if free.any():
-        slopes[free], rest[free] = _solved(own[free], sizes, RIDGE if floor else 0.0)
+        slopes[free], rest[free] = _solved(own[free], sizes)
     return _levels(centres, slopes), slopes, np.sqrt(np.maximum(rest, floor))
 
 
@@ -117,7 +120,7 @@ def _levels(centres: Numbers, slopes: Numbers) -> Numbers:
     return np.asarray(centres[:, -1] - (slopes * centres[:, :-1]).sum(axis=1))
 
 
-def _solved(scaled: Numbers, sizes: Numbers, ridge: float) -> tuple[Numbers, Numbers]:
+def _solved(scaled: Numbers, sizes: Numbers, ridge: float = 0.0) -> tuple[Numbers, Numbers]:
     """Return the coefficients (q, m) and the residual variances (q,) of covariances (q, d, d) in units of `sizes`."""
     m = len(sizes) - 1
     of_parents, with_child = scaled[:, :m, :m] + ridge * np.eye(m), scaled[:, :m, m]
