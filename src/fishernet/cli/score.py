@@ -47,7 +47,7 @@ from fishernet.cli.terminal import (
 from fishernet.data import Table
 from fishernet.learn import Likelihood, cross_validate
 from fishernet.learn.missing.ways import way_with_missing
-from fishernet.learn.structures import SEARCHES, usual_score
+from fishernet.learn.structures import SEARCHES, usual_name
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import CONTINUOUS_SCORES, SCORES, named_score
 from fishernet.scores import score as graph_score
@@ -336,12 +336,11 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
         progress("reading the table", 0, None)
         table = reading.read_states(path, progress)
         way = way_with_missing(table, reading.way, named_score(asked["score"]) if asked["score"] else None)
-        asked["score"] = asked["score"] or usual_score(table)
         found = cross_validate(table, progress=progress, missing=way, **asked)
     facts: dict[str, Any] = {
         "table": str(path),
         "rows": table.total,
-        "score": NODE_AVERAGE if way == NODE_AVERAGE else asked["score"],
+        "score": NODE_AVERAGE if way == NODE_AVERAGE else asked["score"] or usual_name(table),
         "search": asked["search"],
         "held_out_log_likelihood_per_row": found.mean,
         "standard_error": found.standard_error,

@@ -19,7 +19,6 @@ from fishernet.data.matching import is_table
 from fishernet.data.pooling import Together, stacked
 from fishernet.graphs import Dag
 from fishernet.learn import parameters, structure
-from fishernet.learn.structures import usual_score
 from fishernet.models import BayesianNetwork
 
 MOST_LEARNED = 100_000  # rows that a graph is learned from: of 13 columns in 5 s, and with the arcs that all rows give
@@ -44,13 +43,13 @@ def common_graph(sources: Sequence[Source]) -> CommonGraph:
     tables = [source for source in sources if is_table(source)]
     if len(tables) < len(sources):
         together = Together(sources)
-        return CommonGraph(structure(together, score=usual_score(together), seed=0).dag)
+        return CommonGraph(structure(together, seed=0).dag)
     some = _drawn(tables)
     rows = in_order(stacked(some))
     key = rows.variables, rows.n_rows, rows.rows_digest()
     dag = _known.get(key)
     if dag is None:
-        _known[key] = dag = structure(rows, score=usual_score(rows), seed=0).dag
+        _known[key] = dag = structure(rows, seed=0).dag
     for old in list(_known)[:-MOST_KEPT]:
         _known.pop(old, None)
     return CommonGraph(dag, rows.n_rows if some is not tables else None)

@@ -27,7 +27,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structures import named_columns, structure, usual_score
+from fishernet.learn.structures import named_columns, structure
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
@@ -174,7 +174,6 @@ def cross_validate(
     fold = _folds(table, folds, random)
     options = reusable(as_dag)
     table = cast(Table, without_determined(table, named_columns(options.get("required", ()), options.get("start"))))
-    score = usual_score(table) if score is None else score
     seeds = random.integers(0, 2**63, folds).tolist()
     logs = np.empty(table.n_rows)
     seconds = np.empty(folds)

@@ -285,8 +285,7 @@ def edge_strengths(
     names = source.names
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
-    score = usual_score(source) if score is None else score
-    way: Any = way_with_missing(source, missing, named_score(score))
+    way: Any = way_with_missing(source, missing, usual_score(source) if score is None else named_score(score))
     only_way = _only_way(names, options)
     number = fixed_seed(seed)
     key = stream_key(number)

@@ -19,7 +19,6 @@ from fishernet.data import Source, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import without_determined
 from fishernet.data.source import is_source
-from fishernet.data.variable import mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact
@@ -189,9 +188,11 @@ def structure(
     """
     if score is None and not isinstance(table, np.ndarray):
         table = as_source(table)
-    named = score or ("fractional" if isinstance(table, np.ndarray) else usual_score(table))
-    mixed = score is None and is_source(table) and mixes_numbers(table.variables)
-    how = named_score(named, **(({"prior": True} if named == "fractional" or mixed else {}) | options))
+    if score is None and not isinstance(table, np.ndarray):
+        how = usual_score(table, **options)
+    else:
+        named = score or "fractional"
+        how = named_score(named, **(({"prior": True} if named == "fractional" else {}) | options))
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
@@ -296,10 +297,16 @@ def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | N
     return most if most < n - 1 else asked
 
 
-def usual_score(source: Source) -> ScoreName:
-    """Return the score that is maximized where none is named: "fractional" for numbers, "bic" for states."""
+def usual_name(source: Source) -> ScoreName:
+    """Return the name of the score that is maximized where none is asked for: by the kinds of columns."""
     numbers = bool(source.variables) and all(variable.is_continuous for variable in source.variables)
     return "fractional" if numbers else "bic"
+
+
+def usual_score(source: Source, **options: Any) -> Score:
+    """Return the score that is maximized where none is asked for: where there are numbers, with a prior on graphs."""
+    numbers = any(variable.is_continuous for variable in source.variables)
+    return named_score(usual_name(source), **(({"prior": True} if numbers else {}) | options))
 
 
 def dag(table: Any, **as_structure: Any) -> Dag:
