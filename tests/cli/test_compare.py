@@ -8,7 +8,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.comparisons import compare as command
-from fishernet.compare import common_graph
+from fishernet.compare import graph_of_tables
 from tests.cli.running import ASIA, HOSTILE, facts_of, good, hostile, process, refused, run, saved, written
 
 SMOKERS = fn.infer.intervene(ASIA, {"smoke": "yes"})
@@ -42,7 +42,7 @@ def test_of_many_rows_conditionals_are_tested_and_some_are_learned_from(
     before: Path, after: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "MOST_EXCHANGED", 899)
-    monkeypatch.setattr(common_graph, "MOST_LEARNED", 600)
+    monkeypatch.setattr(graph_of_tables, "MOST_LEARNED", 600)
     test, change = both(before, after, method="conditionals")
     facts = facts_of("compare", before, after, *OPTIONS)
     assert_same(facts, test, change)

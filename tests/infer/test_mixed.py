@@ -229,3 +229,15 @@ def test_too_many_labels_above_one_block_are_refused_before_anything_is_made() -
     with pytest.raises(fn.StateSpaceError):
         net.query("z39")
     assert net.query("z3").mean == pytest.approx(0.5 * (1 + 0.5 + 0.25 + 0.125))
+
+
+def test_a_label_that_is_asked_and_given_has_all_its_mass_there() -> None:
+    net = random_network(1)
+    labels = [variable for variable in net.variables if not variable.is_continuous and variable.cardinality > 1]
+    given = {labels[0].name: labels[0].states[1]}
+    assert fn.infer.marginal(net, [labels[0].name], given=given).tolist() == [0.0, 1.0, 0.0][: labels[0].cardinality]
+    names = [variable.name for variable in labels][::-1]
+    together = fn.infer.marginal(net, names, given=given)
+    np.testing.assert_allclose(together.sum(), 1.0)
+    others = fn.infer.marginal(net, names[:-1], given=given)
+    np.testing.assert_allclose(together[..., 1], others, atol=1e-12)

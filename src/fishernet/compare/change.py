@@ -28,7 +28,6 @@ from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
-from fishernet.compare.common_graph import CommonGraph, common_graph, in_order, told_of_rows
 from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.nats import Nats
@@ -36,6 +35,7 @@ from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
 from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
+from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order, told_of_rows
 from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
@@ -319,7 +319,7 @@ def explain_change(
         names = first.names
         one, other = in_order(first), in_order(second)
     families = families_of_tables((one, other), options)
-    graph = common_graph((one, other)) if net is None else CommonGraph(given_graph(net, one.names))
+    graph = graph_of_tables((one, other)) if net is None else GraphOfTables(given_graph(net, one.names))
     near = sparse_graphs(families, graph.dag, graphs, options.level) if net is None else ((graph.dag, 1.0),)
     result = explained((one, other), families, near, names, options, progress)
     return replace(result, n_learned=graph.n_learned)

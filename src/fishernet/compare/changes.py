@@ -32,8 +32,8 @@ from fishernet.compare.change import (
     given_graph,
     sparse_graphs,
 )
-from fishernet.compare.common_graph import CommonGraph, common_graph, in_order
 from fishernet.compare.conditionals.state_families import FamilyCounts
+from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import joined_all, without_determined_columns
 from fishernet.data import Table
@@ -190,7 +190,7 @@ def explain_changes(
     names = read[0].names
     ready = dict(zip(named, (in_order(table) for table in read), strict=True))
     columns = next(iter(ready.values())).names
-    graph = common_graph(list(ready.values())) if net is None else CommonGraph(given_graph(net, columns))
+    graph = graph_of_tables(list(ready.values())) if net is None else GraphOfTables(given_graph(net, columns))
     dag = graph.dag
     counts = {name: FamilyCounts(table) for name, table in ready.items()}
     pairs = _pairs(list(ready), way)

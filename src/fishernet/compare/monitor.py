@@ -33,11 +33,11 @@ from fishernet.compare.change import (
     families_of_tables,
     given_graph,
 )
-from fishernet.compare.common_graph import common_graph, in_order
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.orders import families_of
 from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.corrections import holm_sidak
+from fishernet.compare.graph_of_tables import graph_of_tables, in_order
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.data import State, Table
@@ -202,7 +202,7 @@ class Monitor:
             table = table.discretize(AUTO if bins is None else bins)
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
-        self._dag = common_graph([table]).dag if net is None else given_graph(net, table.names)
+        self._dag = graph_of_tables([table]).dag if net is None else given_graph(net, table.names)
         self._reference = with_new_state(table)
         self._counts = FamilyCounts(self._reference)
         self._batches = 0

@@ -33,9 +33,9 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
-from fishernet.compare.common_graph import network_of_both
 from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.fused import Fused, Term, fused_test
+from fishernet.compare.graph_of_tables import network_of_both
 from fishernet.compare.large_samples import block_test, weighted_chi_square
 from fishernet.compare.share_tests import ShareTests, share_tests
 from fishernet.compare.shares import (

@@ -8,7 +8,7 @@ gives. Numbers are cut into bins afterwards, from the numbers themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import MissingValueError, SchemaError
-from fishernet.base.names import counted
+from fishernet.base.names import counted, positions
 from fishernet.data.arrays import Weights
 from fishernet.data.column_summary import TableSummary, summarized
 from fishernet.data.decide import (
@@ -35,10 +35,12 @@ from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceCol
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.readings import Reading, are_absent, reading_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
+from fishernet.data.encoding.scales import Scale, chosen_scale, rounding_unit
 from fishernet.data.meeting import Met, met_by, renamed, strangers
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, label_array
 
+Scales = str | Mapping[str, str | Scale | None]
 Blocks = Iterable[npt.NDArray[Any]]
 
 
@@ -279,6 +281,20 @@ def with_bins_and_states(
         return found
     wider = with_missing_states([variable for variable, _ in found], missing)
     return [(want, _in_type(blocks, want)) for want, (_, blocks) in zip(wider, found, strict=True)]
+
+
+def on_scales(variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], scales: Scales) -> list[Column]:
+    """Return the variables of columns with the scales that are asked for; see `Table.rescale`."""
+    every = {v.name: scales for v in variables if v.is_continuous} if isinstance(scales, str) else scales
+    at = positions([variable.name for variable in variables], every, "column")
+    found = list(variables)
+    for place, asked in zip(at, every.values(), strict=True):
+        variable = found[place]
+        if not variable.is_continuous:
+            raise SchemaError(f"{variable.name!r} has states; scales are of numbers", parameter="scales")
+        scale = chosen_scale(columns[place], asked) if isinstance(asked, str) else asked
+        found[place] = replace(variable, scale=scale, resolution=rounding_unit(columns[place]))
+    return found
 
 
 def with_missing_states(variables: Sequence[Column], missing: dict[str, int]) -> list[Column]:

@@ -37,12 +37,11 @@ from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described, summarized
 from fishernet.data.digest import rows_digest
-from fishernet.data.encode import encoded, told_of_bins, with_missing_states
+from fishernet.data.encode import Scales, encoded, on_scales, told_of_bins, with_missing_states
 from fishernet.data.encoding.alike import places_alike
-from fishernet.data.encoding.bins import cut_here
+from fishernet.data.encoding.bins import cut_here, drawn_numbers
 from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
-from fishernet.data.encoding.rescaling import Scales, drawn_numbers, on_scales
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of

@@ -68,16 +68,21 @@ def query_mixed(
     case = Case(net, given, likelihood)
     wanted = list(asked_for(net.names, names, case.said))
     known = [v for v in wanted if v in case.known]
-    if known:
+    certain = not any(net.variables[v].is_continuous for v in wanted)  # a label that is given has all its mass there
+    if known and not certain:
         raise SchemaError(f"{net.names[known[0]]!r} is given; ask for what is not known", parameter="given")
-    gap, what = case.around(net, wanted, checked_limit(max_table))
+    gap, what = case.around(net, [v for v in wanted if v not in known], checked_limit(max_table))
     labels = [v for v in wanted if not net.variables[v].is_continuous]
     numbers = [v for v in wanted if net.variables[v].is_continuous]
     if not numbers:
-        found = shares(_possible(gap.joint(*what, labels), given))[0]
-        order = np.argsort(np.argsort(labels))
+        free = [v for v in labels if v not in known]
+        found = shares(_possible(gap.joint(*what, free), given))[0]
         variables: Any = tuple(net.variables[v] for v in labels)
-        return Distribution(variables, np.ascontiguousarray(found.transpose(order)), case.said)
+        whole = np.zeros([variable.cardinality for variable in variables])
+        whole[tuple(int(case.columns[v][0]) if v in known else slice(None) for v in labels)] = found.transpose(
+            np.argsort(np.argsort(free))
+        )
+        return Distribution(variables, whole, case.said)
     _possible(gap.joint(*what), given)
     scope = gap.mixture_scope(numbers, labels)
     log_weights, mean, covariance = gap.mixture(*what, numbers, labels)

@@ -24,7 +24,7 @@ from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
 from fishernet.graphs import Dag
-from fishernet.learn.fitting import check_smoothing, parameters
+from fishernet.learn.fitting import check_smoothing, parameters, prepared
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structures import named_columns, structure
@@ -167,7 +167,7 @@ def cross_validate(
     >>> bool(-3 < found.mean < -2)
     True
     """
-    table = as_data(table, "cross_validate, which holds rows out,")
+    table = prepared(as_data(table, "cross_validate, which holds rows out,"))
     check_smoothing(smoothing, ess)
     number = fixed_seed(seed)
     random = generator(number)

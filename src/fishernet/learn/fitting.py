@@ -457,7 +457,7 @@ def bayesian_network(
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
     if source.rows is not None:
-        source = _prepared(source.rows, bins)
+        source = prepared(source.rows, bins)
     make = word(conditionals, "conditionals", KINDS)
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
@@ -471,12 +471,12 @@ def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
     return as_scatter(data, names) if isinstance(data, np.ndarray) else as_source(data)
 
 
-def _prepared(rows: Table, bins: Bins | None) -> Table:
+def prepared(rows: Table, bins: Bins | None = None) -> Table:
     """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
 
     Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
-    one number has a weight of its own, as no hours or no income, are cut into bins, with a warning, unless `bins` says
-    what is cut.
+    rows heap up at one number, as at no hours or no income, are cut into bins, with a warning, unless `bins` says what
+    is cut.
     """
     if bins is not None:
         rows = rows.discretize(bins) if bins != {} else rows

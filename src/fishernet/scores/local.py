@@ -28,7 +28,7 @@ from fishernet.data import Source, Statistic
 from fishernet.data.source import part_of
 from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.base import CoreTerm, Families, Score
+from fishernet.scores.base import CoreTerm, Families, Score, Terms
 from fishernet.scores.mixed import MixedTerms
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
@@ -63,13 +63,12 @@ class LocalScores:
         self.source = source = score.source(source)
         _warn_of_resolution(source, score)
         self.score = score
-        mixed = score.mixes and any(variable.is_continuous for variable in source.variables)
-        self.in_core = None if mixed else _in_core(source, score)
+        self._terms = _terms_of(source, score)
+        self.in_core = None if self._terms is not None else _in_core(source, score)
         self._known = _core.FamilyCache()
         self._n_once = 0
         self._sets = self._new_sets()
-        self._terms = _mixed_terms(source, score) if mixed else score.terms(source)
-        self._sums = None if self.in_core or mixed else _cell_sums(source, score)
+        self._sums = None if self.in_core or self._terms is not None else _cell_sums(source, score)
 
     @property
     def n_distinct(self) -> int:
@@ -112,8 +111,13 @@ class LocalScores:
         return _by_statistics(self.source, families, self.score, self._sums) if found is None else found
 
 
-def _mixed_terms(source: Source, score: Score) -> MixedTerms:
-    """Return what scores families with numbers; those of labels are scored as in a table of labels."""
+def _terms_of(source: Source, score: Score) -> Terms | None:
+    """Return what scores families of all columns at once; None where the statistic of each set is needed.
+
+    Families of numbers are scored so, beside labels and alone; those of labels are scored as in a table of labels.
+    """
+    if not (score.mixes and any(variable.is_continuous for variable in source.variables)):
+        return score.terms(source)
     labels = part_of(source, [v for v, variable in enumerate(source.variables) if not variable.is_continuous])
     prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
     return MixedTerms(source, of_labels=LocalScores(labels, score), averaged=score.averages, **prices)
@@ -248,7 +252,7 @@ def subset_terms(source: Source, score: Score, *, most: int, after_part: Callabl
     MissingValueError
         When rows have missing cells.
     """
-    n, terms = len(source.variables), LocalScores(source, score)._terms
+    n, terms = len(source.variables), _terms_of(source, score)
     if terms is not None:
         joint = terms.subsets(most)
         whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32), np.zeros(n))

@@ -35,7 +35,7 @@ from fishernet.data.encoding.labels import is_numeric, numbers_of
 from fishernet.data.options import AUTO, Options
 from fishernet.data.statistics import ranks
 from fishernet.data.statistics.ranks import Ladder, Place, Sum, Unsorted
-from fishernet.data.variable import Bounds, Column, Variable, label_array
+from fishernet.data.variable import Bounds, Column, Continuous, Variable, label_array
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -302,3 +302,15 @@ def _distinct_texts(cuts: Sequence[float]) -> list[str]:
 
 def _text(cut: float, digits: int) -> str:
     return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else f"{cut:.{digits}g}"
+
+
+def drawn_numbers(
+    variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], random: np.random.Generator
+) -> tuple[list[Column], list[npt.NDArray[Any]]]:
+    """Return columns with a number for every cell of those that were cut into bins; see `Table.to_numbers`."""
+    of, numbers = list(variables), list(columns)
+    for place, variable in enumerate(variables):
+        if not variable.is_continuous and variable.cuts is not None:
+            of[place] = Continuous(variable.name, variable.unit)
+            numbers[place] = variable.numbers(columns[place], random.random(len(columns[place])))
+    return of, numbers

@@ -257,7 +257,7 @@ def rounding_unit(column: Floats) -> float | None:
 
 
 def heaped_at(column: Floats) -> float | None:
-    """Return the number that has a weight of its own in a column, as 0 hours or 0 income; None where there is none.
+    """Return the number at which rows of a column heap up, as those with no hours or no income do; None without one.
 
     It has a tenth of the known rows at least, and three times as many as either of its neighbours.
     """

@@ -203,9 +203,9 @@ def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]],
         if len(one.variables) < len(chosen):
             numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
             together.setdefault((numbers, chosen if one.left_out else ()), []).append(at)
-    for (numbers, holes), places in together.items():
+    for (numbers, incomplete), places in together.items():
         of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
-        held = NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, holes))
+        held = NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, incomplete))
         alike = [counted[at] for at in places]
         moments = held.moments_by_cell([_cells_of(one, rows) for one in alike], [s.counts.reshape(-1) for s in alike])
         for at, one, (mean, scatter) in zip(places, alike, moments, strict=True):
@@ -226,13 +226,13 @@ def _cells_of(counted: Statistic, rows: _Rows) -> CellsOf:
 
 
 def _of_numbers(chosen: tuple[int, ...], rows: _Rows) -> Statistic:
-    """Return the statistic of continuous variables: of rows without a hole in them."""
-    holes = chosen if rows.has_missing else ()
+    """Return the statistic of continuous variables: of the rows that know all of them."""
+    incomplete = chosen if rows.has_missing else ()
     of = [rows.variables[v] for v in chosen], [rows.codes[v] for v in chosen]
-    n, mean, scatter = NumberRows(*of, rows.weights, rows.n_rows, partial(_whole_rows, rows, holes)).moments()
+    n, mean, scatter = NumberRows(*of, rows.weights, rows.n_rows, partial(_whole_rows, rows, incomplete)).moments()
     left_out: int | float = 0
-    for at in row_blocks(rows.n_rows, SUMMED_ROWS) if holes else ():
-        absent = ~np.asarray(_whole_rows(rows, holes, at))
+    for at in row_blocks(rows.n_rows, SUMMED_ROWS) if incomplete else ():
+        absent = ~np.asarray(_whole_rows(rows, incomplete, at))
         left_out += (absent if rows.weights is None else rows.weights[at][absent]).sum().item()
     return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
 

@@ -27,7 +27,6 @@ from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.kernels.row_sums import MOST_SPLIT_CELLS, Distances, Positions, SumsOfKernel, Whole
 from fishernet.kernels.rows import distinct_rows, reweighted
 from fishernet.models import BayesianNetwork
-from fishernet.models.conditionals.base import shown_states
 
 LOOKED_UP = 2**16  # rows at once, of which a number a variable is held
 CELLS_OF = 2**18  # rows at once, whose cells under many splits are counted
@@ -254,17 +253,10 @@ class Invariant(Metric):
         conditional = self._model.conditionals[position]
         group = int(conditional.groups(X[row : row + 1])[0])
         state = int(X.codes[position][row])
-        row += first_row
+        who = f"row {row + first_row} has"
         if self._theta[position][group, state] == 0:
-            return conditional.zero_probability(group, state, f"row {row} has")
-        configuration, name = conditional.describe_group(group), self._model.names[position]
-        return ZeroProbabilityError(
-            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
-            "probability 0; fit the network with smoothing above 0",
-            variable=name,
-            configuration=configuration,
-            parameter="smoothing",
-        )
+            return conditional.zero_probability(group, state, who)
+        return conditional.impossible_configuration(group, who)
 
 
 class CellSums(SumsOfKernel):

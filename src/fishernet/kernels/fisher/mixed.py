@@ -20,7 +20,6 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import ZeroProbabilityError
 from fishernet.data import State, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.infer import group_probabilities
@@ -31,7 +30,6 @@ from fishernet.kernels.fisher.metrics import Metric, whitening
 from fishernet.kernels.kernel import FeatureMade
 from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork, ConditionalGaussian
-from fishernet.models.conditionals.base import shown_states
 
 MOST_DENSE = 64  # features of a number up to which those of other configurations are multiplied as zeros
 DENSE_ROWS = 512  # of the matrix at once
@@ -55,7 +53,8 @@ class NumberFeatures:
         at, e = self.conditional.noise(rows)
         scale = np.sqrt(self.inverse[at])
         if not scale.all():
-            raise self._impossible(int(np.argmin(scale)), int(at[np.argmin(scale)]))
+            row = int(np.argmin(scale))
+            raise self.conditional.impossible_configuration(int(at[row]), f"row {row} has")
         found = np.empty((rows.n_rows, self.width))
         found[:, 0] = e * scale
         if self.width > 2:
@@ -64,16 +63,6 @@ class NumberFeatures:
             found[:, 1:-1] = (np.einsum("ni,nik->nk", z, W) if len(self.whiten) > 1 else z @ W) * found[:, :1]
         found[:, -1] = (e**2 - 1) * scale / np.sqrt(2)
         return found, at
-
-    def _impossible(self, row: int, group: int) -> ZeroProbabilityError:
-        configuration, name = self.conditional.describe_group(group), self.conditional.name
-        return ZeroProbabilityError(
-            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
-            "probability 0; fit the network with smoothing above 0",
-            variable=name,
-            configuration=configuration,
-            parameter="smoothing",
-        )
 
 
 class MixedInvariant(FeatureMade, Metric):

@@ -186,6 +186,17 @@ class Conditional(Value, ABC):
         """Return the states of the parents in the first configuration of a group, by name."""
         raise self._no_groups()
 
+    def impossible_configuration(self, group: int, who: str) -> ZeroProbabilityError:
+        """Return the error for a configuration of the parents that has probability zero; `who` begins the message."""
+        configuration = self.describe_group(group)
+        return ZeroProbabilityError(
+            f"{who} {shown_states(configuration)}, a configuration of the parents of {self.name!r} that has "
+            "probability 0; fit the network with smoothing above 0",
+            variable=self.name,
+            configuration=configuration,
+            parameter="smoothing",
+        )
+
     def table(self) -> Probabilities:
         """Return the probabilities with one axis per parent and the child's last."""
         raise self._no_groups()

@@ -134,13 +134,17 @@ class ConditionalGaussian(Conditional):
 
         Raises
         ------
+        MissingValueError
+            When a row was left out.
         SchemaError
             When the parents are collinear, or the child is a linear combination of them, as it is with too few rows.
         """
         labels = [v for v, variable in zip(family[:-1], variables[:-1], strict=True) if not variable.is_continuous]
         numbers = [v for v, variable in zip(family, variables, strict=True) if variable.is_continuous]
         shape = tuple(variable.cardinality for variable in variables[:-1] if not variable.is_continuous)
-        check_cells(variables[:-1], f"the regressions of {variables[-1].name!r}")
+        whose = f"the regression of {variables[-1].name!r}"
+        check_cells(variables[:-1], whose)
+        statistic.require_complete(dict(zip(family, variables, strict=True)), whose)
         moments = Moments.of(statistic, labels, numbers)
         added = SHRUNK_ROWS * (1.0 if isinstance(smoothing, str) else smoothing)
         if ess is not None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.compare import common_graph as module
-from fishernet.compare.common_graph import common_graph, network_of_both
+from fishernet.compare import graph_of_tables as module
+from fishernet.compare.graph_of_tables import graph_of_tables, network_of_both
 from fishernet.data.pooling import stacked
 
 ASIA = fn.datasets.load("asia")
@@ -43,7 +43,7 @@ def test_the_network_of_both_tables_is_that_of_their_rows_together(kind: str) ->
     assert found.dag == expected.dag
     assert found == expected or kind == "numbers"  # whose sums hang on the order of the rows
     shuffled = one[np.random.default_rng(3).permutation(one.n_rows)]
-    assert common_graph([shuffled, other]) == common_graph([one, other])
+    assert graph_of_tables([shuffled, other]) == graph_of_tables([one, other])
 
 
 def test_a_graph_of_the_same_tables_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:

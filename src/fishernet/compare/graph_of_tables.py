@@ -28,14 +28,14 @@ _known: dict[Any, Dag] = {}  # graphs by their rows: a test and an explanation o
 
 
 @dataclass(frozen=True)
-class CommonGraph:
+class GraphOfTables:
     """A graph of several tables, and from how many rows it was learned where these are not all."""
 
     dag: Dag
     n_learned: int | None = None
 
 
-def common_graph(sources: Sequence[Source]) -> CommonGraph:
+def graph_of_tables(sources: Sequence[Source]) -> GraphOfTables:
     """Return the graph of all rows together, or of `MOST_LEARNED` of them where there are rows to draw from.
 
     It is the same whatever order the rows came in, if it is from all.
@@ -43,7 +43,7 @@ def common_graph(sources: Sequence[Source]) -> CommonGraph:
     tables = [source for source in sources if is_table(source)]
     if len(tables) < len(sources):
         together = Together(sources)
-        return CommonGraph(structure(together, seed=0).dag)
+        return GraphOfTables(structure(together, seed=0).dag)
     some = _drawn(tables)
     rows = in_order(stacked(some))
     key = rows.variables, rows.n_rows, rows.rows_digest()
@@ -52,7 +52,7 @@ def common_graph(sources: Sequence[Source]) -> CommonGraph:
         _known[key] = dag = structure(rows, seed=0).dag
     for old in list(_known)[:-MOST_KEPT]:
         _known.pop(old, None)
-    return CommonGraph(dag, rows.n_rows if some is not tables else None)
+    return GraphOfTables(dag, rows.n_rows if some is not tables else None)
 
 
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:
@@ -60,7 +60,7 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     names = sorted(first.names)
     tables = [first.select(names), second.select(names)]
     counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
-    return parameters(common_graph(tables).dag, Blocks(tables) if counts_alone else stacked(_drawn(tables)))
+    return parameters(graph_of_tables(tables).dag, Blocks(tables) if counts_alone else stacked(_drawn(tables)))
 
 
 def told_of_rows(n_learned: int, n_rows: Sequence[int]) -> str:
