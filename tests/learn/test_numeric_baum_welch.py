@@ -229,6 +229,24 @@ def frames() -> list[pd.DataFrame]:
     return found
 
 
+FEW = [pd.DataFrame({"n": [0, 1, 0, 1, 15, 16, 14, 15] * 3, "road": ["a", "b"] * 12})] * 2
+
+
+@pytest.mark.parametrize("given", [FEW, [fn.Table.from_frame(frame) for frame in FEW]], ids=["frames", "tables"])
+@pytest.mark.parametrize("asked", ["counts", {"n": "counts"}], ids=["all", "by column"])
+def test_counts_of_few_values_are_counts_where_that_is_asked(given: Any, asked: Any) -> None:
+    counted = fn.learn.hidden_markov_model(given, n_states=2, seed=1, emission=asked)
+    assert [type(one) for one in counted.emissions] == [PoissonEmission, LabelEmission]
+    np.testing.assert_allclose(np.sort(counted.emissions[0].rate[:, 0]), [0.5, 15], atol=0.1)
+    assert type(fn.learn.hidden_markov_model(given, n_states=2, seed=1).emissions[0]) is LabelEmission
+
+
+def test_tables_keep_the_kinds_they_were_made_with() -> None:
+    made = [fn.Table.from_frame(frame, continuous=["n"]) for frame in FEW]
+    numbers, _ = fn.learn.hidden_markov_model(made, n_states=2, seed=1).emissions
+    assert isinstance(numbers, GaussianEmission)
+
+
 def test_tables_have_numbers_counts_and_labels() -> None:
     some = frames()
     hmm = fn.learn.hidden_markov_model(some, n_states=2, seed=1, emission={"stops": "counts"})

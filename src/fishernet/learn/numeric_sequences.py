@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, listed, shown
+from fishernet.base.names import are, listed
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import word
@@ -23,7 +23,7 @@ from fishernet.learn.em import Effort, EmResult, Numbers, fit, log_prior, shares
 from fishernet.models.emissions import Emission, GaussianEmission, LabelEmission, PoissonEmission
 from fishernet.models.emissions.base import OWN, Limits, Statistic
 from fishernet.models.sequences.numeric_hmm import NumericHiddenMarkovModel
-from fishernet.models.sequences.observations import Observations, is_rows, listed_sequences
+from fishernet.models.sequences.observations import Observations, is_rows, listed_sequences, numbers_of
 
 EmissionName = Literal["gaussian", "counts", "labels"]
 EMISSION_NAMES: tuple[EmissionName, ...] = ("gaussian", "counts", "labels")
@@ -121,7 +121,7 @@ def _emissions(items: list[Any], options: NumericOptions) -> list[Emission]:
     if any(map(is_rows, items)):
         if not all(map(is_rows, items)):
             raise SchemaError("some sequences are tables and some are not; give all as tables", parameter="sequences")
-        return _of_columns(_common_variables(items), options)
+        return _of_columns(_common_variables(items, options), options)
     d = _width(items)
     kind = options.emission if isinstance(options.emission, str) else "gaussian"
     if isinstance(options.emission, Mapping):
@@ -147,23 +147,11 @@ def _gaussian(d: int, names: Iterable[str] | None, options: NumericOptions) -> G
 def _of_columns(variables: Sequence[Column], options: NumericOptions) -> list[Emission]:
     """Return the emissions of a table's columns: numbers together, counts together, each column of labels alone."""
     said = options.emission if isinstance(options.emission, Mapping) else {}
-    strange = [name for name in said if name not in {variable.name for variable in variables}]
-    if strange:
-        raise SchemaError(f"emission names {listed(strange)}, which the tables lack", parameter="emission")
     default = options.emission if isinstance(options.emission, str) else "gaussian"
-    kinds = {}
-    for variable in variables:
-        kind = word(
-            said.get(variable.name, default if variable.is_continuous else "labels"), "emission", EMISSION_NAMES
-        )
-        if (kind == "labels") == variable.is_continuous:
-            what = "numbers" if variable.is_continuous else "labels"
-            raise SchemaError(
-                f"column {variable.name!r} has {what}, which cannot be {kind!r}; make the table with the other kind of "
-                "column (Table.from_frame(..., types={...}))",
-                parameter="emission",
-            )
-        kinds[variable.name] = kind
+    kinds = {
+        variable.name: said.get(variable.name, default) if variable.is_continuous else "labels"
+        for variable in variables
+    }
     found: list[Emission] = []
     numbers = [name for name, kind in kinds.items() if kind == "gaussian"]
     counts = [name for name, kind in kinds.items() if kind == "counts"]
@@ -179,8 +167,8 @@ def _of_columns(variables: Sequence[Column], options: NumericOptions) -> list[Em
     return found
 
 
-def _common_variables(items: Sequence[Any]) -> Sequence[Column]:
-    """Return the columns of all tables, decided on from all of them together."""
+def _common_variables(items: Sequence[Any], options: NumericOptions) -> Sequence[Column]:
+    """Return the columns of all tables, decided on from all of them together where `emission` does not."""
     names = list(items[0].names if is_table(items[0]) else frame_names(items[0]))
     cells: dict[str, list[Any]] = {name: [] for name in names}
     for number, item in enumerate(items):
@@ -192,7 +180,22 @@ def _common_variables(items: Sequence[Any]) -> Sequence[Column]:
             )
         for name in names:
             cells[name] += _cells(item, name)
-    return Table.from_frame(cells).variables
+    said = options.emission if isinstance(options.emission, Mapping) else {}
+    strange = [name for name in said if name not in cells]
+    if strange:
+        raise SchemaError(f"emission names {listed(strange)}, which the tables lack", parameter="emission")
+    labels = {name: word(kind, "emission", EMISSION_NAMES) == "labels" for name, kind in said.items()}
+    if isinstance(options.emission, str):
+        labels |= {name: False for name, column in cells.items() if all(map(_is_number, column))}
+    if all(map(is_table, items)):  # what their makers decided, where they agree
+        for decided in zip(*(item.select(names).variables for item in items), strict=True):
+            if len({variable.is_continuous for variable in decided}) == 1:
+                labels.setdefault(decided[0].name, not decided[0].is_continuous)
+    return Table.from_frame(
+        cells,
+        categorical=[name for name, are_labels in labels.items() if are_labels],
+        continuous=[name for name, are_labels in labels.items() if not are_labels],
+    ).variables
 
 
 def _cells(item: Any, name: str) -> list[Any]:
@@ -203,17 +206,14 @@ def _cells(item: Any, name: str) -> list[Any]:
     return list(values.tolist() if isinstance(values, np.ndarray) else values)
 
 
+def _is_number(cell: object) -> bool:
+    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
+
+
 def _width(items: Sequence[Any]) -> int:
     """Return the number of columns of arrays."""
     for number, item in enumerate(items):
-        try:
-            array = np.asarray(item, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise SchemaError(
-                f"sequence {number} is no sequence of numbers: {shown(item, 80)}; labels beside numbers are columns of "
-                "a table, and strings of symbols need emission='labels'",
-                parameter="sequences",
-            ) from None
+        array = numbers_of(item, number)
         if array.ndim == 2 and array.shape[1]:
             return int(array.shape[1])
         if array.size:

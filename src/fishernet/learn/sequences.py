@@ -115,7 +115,8 @@ def baum_welch(
     emission : {"labels", "gaussian", "counts"}, or mapping from columns to these, optional
         What a state gives: one of several symbols; numbers that are normal in each state; or counts that follow a
         Poisson distribution. Without it floats, arrays of several columns and numbers in tables are "gaussian",
-        everything else, whole numbers too, is "labels". Columns of labels in tables are "labels".
+        everything else, whole numbers too, is "labels". In tables "gaussian" and "counts" are for every column that
+        holds numbers alone, also few distinct ones, and text is "labels"; a mapping decides column by column.
     covariance : {"full", "diagonal"}
         Whether several columns of normal numbers are joined in each state by a chain of regressions, or independent.
     components : int

@@ -165,13 +165,13 @@ def _derivatives(
     return blocks, logs
 
 
-def require_possible(possible: npt.NDArray[np.bool_]) -> None:
-    """Raise ZeroProbabilityError when a string is not possible."""
+def require_possible(possible: npt.NDArray[np.bool_], what: str = "string") -> None:
+    """Raise ZeroProbabilityError when a string, or what it is called, is not possible."""
     if not possible.all():
         number = int(np.argmin(possible))
         raise ZeroProbabilityError(
-            f"string {number} has probability 0 under the model; leave it out, or fit the model with smoothing above 0",
-            variable=f"string {number}",
+            f"{what} {number} has probability 0 under the model; leave it out, or fit the model with smoothing above 0",
+            variable=f"{what} {number}",
             configuration={},
             parameter="smoothing",
         )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed, several, shown
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.vocabulary import DecodeMethodName, word
@@ -21,7 +21,7 @@ from fishernet.models.emissions import Emission, GaussianEmission, PoissonEmissi
 from fishernet.models.emissions.base import Limits, Statistic, Where, drawn
 from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import Numbers, checked_rows
-from fishernet.models.sequences.hmm_counts import MOST_CELLS, checked_lengths, uses
+from fishernet.models.sequences.hmm_counts import MOST_CELLS, checked_lengths, require_possible, uses
 from fishernet.models.sequences.observations import Observations, read_sequences, require_distinct
 
 KINDS = ("emission", "transition", "initial")
@@ -231,7 +231,7 @@ class NumericHiddenMarkovModel(WithoutVariables):
         """
         observations = self.read(sequences)
         logs, shares, *_ = self._answers(observations, posterior=True)
-        require_possible(logs)
+        require_possible(~np.isneginf(logs), "sequence")
         found = observations.split(shares)
         return (found, logs) if check.flag(return_log_prob, "return_log_prob") else found
 
@@ -263,7 +263,7 @@ class NumericHiddenMarkovModel(WithoutVariables):
         codes = np.arange(len(observations.X), dtype=np.int32)
         end = np.zeros(self.n_states)
         states, logs = _core.hmm_best(start, moves, densities, end, codes, observations.offsets)
-        require_possible(logs)
+        require_possible(~np.isneginf(logs), "sequence")
         return observations.split(states)
 
     def fisher_scores(self, sequences: Any, *, parameters: Sequence[str] | None = None) -> Numbers:
@@ -302,7 +302,7 @@ class NumericHiddenMarkovModel(WithoutVariables):
                 remedy="take fewer sequences at once, or fewer kinds of parameters",
             )
         logs, shares, first, moves = self._answers(observations, posterior=True, derivatives=True)
-        require_possible(logs)
+        require_possible(~np.isneginf(logs), "sequence")
         parts = []
         if "emission" in wanted:
             parts += [
@@ -383,7 +383,7 @@ class NumericHiddenMarkovModel(WithoutVariables):
         """Return the log-densities, and summed over all sequences the statistics and the uses of moves and starts."""
         block = max(len(observations), 1)
         logs, shares, first, moves = self._answers(observations, posterior=True, derivatives=True, block=block)
-        require_possible(logs)
+        require_possible(~np.isneginf(logs), "sequence")
         whole = np.array([0, len(observations.X)])
         statistics = [
             emission.statistic(X, shares, whole)
@@ -406,20 +406,6 @@ class NumericHiddenMarkovModel(WithoutVariables):
         kinds = ", ".join(type(emission).__name__ for emission in self.emissions[:2])
         more = ", ..." if len(self.emissions) > 2 else ""
         return f"NumericHiddenMarkovModel({several(self.n_states, 'state')}, {kinds}{more})"
-
-
-def require_possible(logs: Numbers) -> None:
-    """Raise ZeroProbabilityError when a sequence has log-probability -inf."""
-    impossible = np.isneginf(logs)
-    if impossible.any():
-        number = int(np.argmax(impossible))
-        raise ZeroProbabilityError(
-            f"sequence {number} has probability 0 under the model; leave it out, or fit the model with "
-            "smoothing above 0",
-            variable=f"sequence {number}",
-            configuration={},
-            parameter="smoothing",
-        )
 
 
 def _summing_to_1(rows: npt.ArrayLike) -> Numbers:

@@ -106,18 +106,23 @@ def _of_table(data: Any, variables: Sequence[Column]) -> Numbers:
     return X
 
 
-def _of_array(item: Any, number: int, d: int) -> Numbers:
-    """Return one sequence as (n, d) numbers."""
+def numbers_of(item: Any, number: int) -> Numbers:
+    """Return one sequence as an array of floats of any shape; SchemaError where it holds something else."""
     try:
         if isinstance(item, str | bytes):
             raise TypeError
-        array = np.asarray(item, dtype=np.float64)
+        return np.asarray(item, dtype=np.float64)
     except (TypeError, ValueError):
         raise SchemaError(
             f"sequence {number} is no sequence of numbers: {shown(item, 80)}; labels beside numbers are columns of a "
-            "table",
+            "table, and strings of symbols need emission='labels'",
             parameter="sequences",
         ) from None
+
+
+def _of_array(item: Any, number: int, d: int) -> Numbers:
+    """Return one sequence as (n, d) numbers."""
+    array = numbers_of(item, number)
     if array.ndim == 1 and (d == 1 or not array.size):
         return array.reshape(-1, d)
     if array.ndim != 2 or array.shape[1] != d:
