@@ -227,6 +227,44 @@ Out<double> add_expected(const BoundGap& self, const MixedModel& model, const Ce
     return to_python(std::move(found));
 }
 
+// The rows' log-probabilities, and of each family the configurations that each row may have, with the expected weights,
+// sums and sums of products of the numbers in each.
+nb::tuple expected(const BoundGap& self, const MixedModel& model, const Cells& cells, const Rows& rows,
+                   const In<double>& origin) {
+    const auto at = checked(self, model, cells, rows);
+    if (origin.size() != model.cardinalities.size()) refuse("every column needs an origin");
+    if (self.gap.most_expected_cells(model) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
+    struct Found {
+        std::vector<std::int64_t> places;
+        std::vector<double> weights, first, second;
+    };
+    std::vector<Found> found(self.families.size());
+    std::vector<MixedSums> into;
+    for (std::size_t f = 0; f < found.size(); ++f) {
+        const auto& family = self.families[f];
+        const auto d = family.numbers.size() + (family.number ? 1 : 0);
+        const auto n = rows.size() * self.gap.expected_states(model, f);
+        auto& [places, weights, first, second] = found[f];
+        places.assign(n, 0);
+        weights.assign(n, 0.0);
+        first.assign(n * d, 0.0);
+        second.assign(n * d * d, 0.0);
+        into.push_back({weights.data(), first.data(), second.data(), places.data()});
+    }
+    const std::vector<double> ones(cells.shape(0), 1.0);
+    std::vector<double> log_prob;
+    {
+        const nb::gil_scoped_release release;
+        log_prob = self.gap.add_expected(model, at, ones, view(origin), into, check_signals);
+    }
+    nb::list parts;
+    for (auto& [places, weights, first, second] : found) {
+        parts.append(nb::make_tuple(to_python(std::move(places)), to_python(std::move(weights)),
+                                    to_python(std::move(first)), to_python(std::move(second))));
+    }
+    return nb::make_tuple(to_python(std::move(log_prob)), parts);
+}
+
 // Missing variables of rows that share conditionals, whose these are, and the rows that lack the same.
 nb::list gaps(nb::object table, std::vector<Scope> scopes, bool needed, std::int32_t target) {
     if (!nb::isinstance<BoundColumns>(table)) refuse("the table's columns are needed");
@@ -286,7 +324,8 @@ void bind_mixed(nb::module_& m) {
              })
         .def("completed", &completed, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("noise"))
         .def("add_expected", &add_expected, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("weights"),
-             nb::arg("origin"), nb::arg("sums"));
+             nb::arg("origin"), nb::arg("sums"))
+        .def("expected", &expected, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("origin"));
     m.def("mixed_gaps", &gaps, nb::arg("table"), nb::arg("scopes"), nb::arg("needed"), nb::arg("target"));
 }
 

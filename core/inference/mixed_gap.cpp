@@ -560,6 +560,10 @@ std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows
     return found;
 }
 
+std::size_t MixedGap::expected_states(const MixedModel& model, std::size_t family) const {
+    return static_cast<std::size_t>(cells_of(family_scope(model.conditionals[at(families_[family])]), cardinalities_));
+}
+
 std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedRows& rows,
                                            std::span<const double> weights, std::span<const double> origin,
                                            std::span<const MixedSums> sums, StopCheck check) const {
@@ -631,7 +635,12 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
                 }
                 for (std::size_t s = 0; s < shares.size(); ++s) {
                     const double w = shares[s];
-                    const std::size_t cell = base + states[s];
+                    std::size_t cell = base + states[s];
+                    if (family.sums.places != nullptr) {
+                        const auto own = r * shares.size() + s;
+                        family.sums.places[own] = static_cast<std::int64_t>(cell);
+                        cell = own;
+                    }
                     family.sums.weights[cell] += w;
                     if (d == 0 || w == 0) continue;
                     const double* spread = nullptr;

@@ -42,6 +42,7 @@ struct MixedSums {
     double* weights;
     double* first;
     double* second;
+    std::int64_t* places = nullptr;  // configurations of each row's own sums, (n_rows, expected_states); else rows add up
 };
 
 struct MixedAnswer {
@@ -79,6 +80,8 @@ public:
     // standard normal.
     std::vector<double> completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
                                   std::size_t n, StopCheck check) const;
+    // The configurations of a family that a row may have.
+    std::size_t expected_states(const MixedModel& model, std::size_t family) const;
     // Adds the expected statistics of rows with weights to the sums of the gap's families, in their order, and returns
     // the rows' log-probabilities. A family's labels and numbers are ascending; numbers count from an origin.
     std::vector<double> add_expected(const MixedModel& model, const MixedRows& rows, std::span<const double> weights,

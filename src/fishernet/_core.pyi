@@ -546,6 +546,9 @@ class MixedGap:
         origin: Float64,
         sums: Sequence[tuple[Float64, Float64, Float64]],
     ) -> Float64: ...
+    def expected(
+        self, model: MixedModel, cells: Float64, rows: Int64, origin: Float64
+    ) -> tuple[Float64, list[tuple[Int64, Float64, Float64, Float64]]]: ...
 
 def mixed_gaps(
     table: Columns, scopes: Sequence[Sequence[int]], needed: bool, target: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import fishernet as fn
-from tests.reference.mixed import random_network
+from tests.reference.mixed import Joint, random_network
 
 SEEDS = range(6)
 
@@ -91,3 +92,68 @@ def test_tables_are_compared_by_it_and_rows_chosen() -> None:
     assert fn.compare.mmd(kernel, first, same) < fn.compare.mmd(kernel, first, changed)
     assert fn.compare.two_sample_test(first, changed, kernel, seed=1).p_value < 0.01
     assert fn.select.greedy_mmd(kernel, first, 20).rows.n_rows == 20
+
+
+NODES = np.array([-np.sqrt(3), 0, np.sqrt(3)])  # of Gauss and Hermite: exact up to the fifth degree
+NODE_WEIGHTS = np.array([1, 4, 1]) / 6
+
+
+def completed_features(net: fn.BayesianNetwork, row: fn.Table) -> np.ndarray:
+    """Return the mean of the features of a row's completions, by all labels and by quadrature over its numbers."""
+    known = {v: float(of[0]) for v, of in enumerate(row.codes) if not net.variables[v].missing(of)[0]}
+    joint, kernel = Joint(net), fn.kernels.FisherKernel(net)
+    logs, means, covariances = joint.given(known)
+    shares = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
+    rest = [v for v in joint.numbers if v not in known]
+    total = np.zeros(kernel.dimension)
+    for states, share, mean, covariance in zip(joint.states, shares, means, covariances, strict=True):
+        if share == 0:
+            continue
+        root = np.linalg.cholesky(covariance) if rest else np.zeros((0, 0))
+        for at in itertools.product(range(3), repeat=len(rest)):
+            filled = known | dict(zip(joint.labels, states, strict=True))
+            filled |= dict(zip(rest, mean + root @ NODES[list(at)], strict=True))
+            columns = [np.array([filled[v]]).astype(row.codes[v].dtype) for v in range(len(row.codes))]
+            whole = fn.Table(net.variables, columns)
+            total += share * NODE_WEIGHTS[list(at)].prod() * kernel.features(whole).toarray()[0]
+    return total
+
+
+def with_gaps(rows: fn.Table, share: float, seed: int) -> fn.Table:
+    gone = np.random.default_rng(seed).random((len(rows.variables), rows.n_rows)) < share
+    pairs = zip(rows.variables, rows.codes, gone, strict=True)
+    return fn.Table(rows.variables, [np.where(of, v.missing_column(rows.n_rows), column) for v, column, of in pairs])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_that_lack_cells_have_the_mean_features_of_their_completions(seed: int) -> None:
+    net = random_network(seed)
+    rows = with_gaps(net.sample(5, seed=seed), [0.3, 0.7, 1][seed % 3], seed)
+    expected = np.array([completed_features(net, rows[[r]]) for r in range(rows.n_rows)])
+    kernel = fn.kernels.HiddenVariableKernel(net)
+    size = np.abs(expected).max() + 1
+    np.testing.assert_allclose(kernel.features(rows).toarray(), expected, atol=1e-8 * size)
+    np.testing.assert_allclose(kernel.mean_features(rows), expected.mean(axis=0), atol=1e-8 * size)
+    np.testing.assert_allclose(kernel(rows), expected @ expected.T, atol=1e-7 * size**2)
+    np.testing.assert_allclose(kernel.terms(rows).sum(axis=0), kernel(rows), atol=1e-9 * size**2)
+
+
+def test_complete_rows_have_the_features_of_the_fisher_kernel() -> None:
+    net = random_network(3, labels=4, numbers=5)
+    rows = net.sample(300, seed=1)
+    found = fn.kernels.HiddenVariableKernel(net).features(rows)
+    np.testing.assert_allclose(found.toarray(), fn.kernels.FisherKernel(net).features(rows).toarray(), atol=1e-9)
+
+
+def test_a_hidden_number_is_not_looked_at() -> None:
+    net = random_network(5)
+    rows, number = net.sample(20, seed=1), next(v.name for v in net.variables if v.is_continuous)
+    kernel = fn.kernels.HiddenVariableKernel(net, [number])
+    others = rows.select([name for name in rows.names if name != number])
+    np.testing.assert_array_equal(kernel(rows), kernel(others.to_frame()))
+
+
+def test_where_nothing_is_known_all_features_are_nothing() -> None:
+    net = random_network(8)
+    rows = with_gaps(net.sample(4, seed=1), 1, 0)
+    np.testing.assert_allclose(fn.kernels.HiddenVariableKernel(net).features(rows).toarray(), 0, atol=1e-9)

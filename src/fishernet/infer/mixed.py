@@ -228,6 +228,19 @@ class Gap:
         """
         return self._core.add_expected(self.model, cells, rows, weights, origin, sums)
 
+    def expected(self, cells: Array, rows: Rows, origin: Array) -> tuple[Array, list[tuple[Rows, Array, Array, Array]]]:
+        """Return the rows' log-probabilities, and the expected statistics of each family in each row.
+
+        Of the k configurations that a row may have: which they are, (n_rows k,), their probabilities, and with them the
+        sums and the products of the family's d numbers, (n_rows k, d) and (n_rows k, d, d), as `add_expected` has them.
+        """
+        log_prob, found = self._core.expected(self.model, cells, rows, origin)
+        shaped = []
+        for places, weights, first, second in found:
+            n, d = len(places), len(first) // max(len(places), 1)
+            shaped.append((places, weights, first.reshape(n, d), second.reshape(n, d, d)))
+        return log_prob, shaped
+
     def parts(self, rows: Rows, target: int) -> Iterator[Rows]:
         """Yield some rows at once, so that few cells of the answers for a variable are held."""
         scope = self.mixture_scope([target]) if self._variables[target].is_continuous else [target]
@@ -289,7 +302,7 @@ class GappedRows:
             missing[target] = True
         self._missing = missing
         filled = [np.where(gone, 0, column).astype(v.dtype) for gone, (v, column) in zip(missing, pairs, strict=True)]
-        self._filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
+        self.filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
         self.cells = cells_of(net.variables, filled)
         lacking = _core.Columns(list(missing.view(np.uint8)), np.ones(len(pairs), dtype=np.int64), rows.n_rows)
         scopes = [[*conditional.parents, v] for v, conditional in enumerate(net.conditionals)]
@@ -308,6 +321,10 @@ class GappedRows:
         found.net, found.gaps = net, [(gap.under(model), rows) for gap, rows in self.gaps]
         return found
 
+    def lacking(self, v: int) -> npt.NDArray[np.bool_]:
+        """Return the rows in which a variable or one of its parents is missing, (n_rows,)."""
+        return np.asarray(self._missing[[v, *self.net.conditionals[v].parents]].any(axis=0))
+
     def known_terms(self) -> Array:
         """Return what each row has without its gaps, (n_rows,).
 
@@ -316,11 +333,11 @@ class GappedRows:
         """
         total = np.zeros(self.n_rows)
         for v, conditional in enumerate(self.net.conditionals):
-            lacking = self._missing[[v, *conditional.parents]].any(axis=0)
+            lacking = self.lacking(v)
             if not lacking.all():
-                total += np.where(lacking, 0.0, conditional.log_prob(self._filled))
+                total += np.where(lacking, 0.0, conditional.log_prob(self.filled))
             scaled = np.flatnonzero(lacking & ~self._missing[v])
-            total[scaled] += self.net.variables[v].log_slope(self._filled.codes[v][scaled])
+            total[scaled] += self.net.variables[v].log_slope(self.filled.codes[v][scaled])
         return total
 
     def log_prob(self) -> Array:

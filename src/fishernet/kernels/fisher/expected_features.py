@@ -63,12 +63,6 @@ def kernel_features(net: BayesianNetwork, groups: Sequence[Matrix], children: It
     return sp.block_diag([_of_conditional(net.conditionals[v], groups[v]) for v in children], format="csr")
 
 
-def feature_ends(net: BayesianNetwork) -> list[int]:
-    """Return where each variable's features begin, and their number last."""
-    sizes = [conditional.n_groups * conditional.variables[-1].cardinality for conditional in net.conditionals]
-    return [0, *np.cumsum(sizes).tolist()]
-
-
 def kernel_scores(net: BayesianNetwork) -> Features:
     """Return the derivatives of the logarithm of each cell by theta_jk, k below the last state, (cells, n_parameters).
 

@@ -17,7 +17,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,11 @@ from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
 from fishernet.kernels.features import Features, Matrix, check_cells, inner
-from fishernet.kernels.fisher.expected_features import ExpectedFeatures, feature_ends, hidden_names, kernel_features
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, kernel_features
+from fishernet.kernels.fisher.expected_mixed import ExpectedMixedFeatures
 from fishernet.kernels.fisher.kernel import FisherKernel
 from fishernet.kernels.kernel import FeatureMade, ModelKernel
-from fishernet.kernels.parts import FeatureParts, parts_of_tables
+from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork
 
 
@@ -50,7 +50,7 @@ class HiddenVariableKernel(FeatureMade):
     Parameters
     ----------
     net : BayesianNetwork
-        Of categorical variables.
+        Of labels, or of labels and numbers.
     hidden : iterable of str
         Variables that are not observed: a column of theirs is not looked at, where there is one. Cells of other columns
         may be missing, and without hidden variables it is the Fisher kernel for rows that lack cells.
@@ -60,7 +60,7 @@ class HiddenVariableKernel(FeatureMade):
     Raises
     ------
     SchemaError
-        When a name is no variable of the network, or variables are continuous.
+        When a name is no variable of the network, or all variables are numbers.
 
     See Also
     --------
@@ -90,9 +90,16 @@ class HiddenVariableKernel(FeatureMade):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
-        groups = FisherKernel(net, group_probabilities=group_probabilities, seed=seed).group_probabilities
+        of_all = FisherKernel(net, group_probabilities=group_probabilities, seed=seed)
         names = hidden_names(net, hidden)
-        self._expected = ExpectedFeatures(net, names, kernel_features(net, groups, range(len(net.names))))
+        parts = of_all.feature_parts
+        assert parts is not None
+        self._parts = parts
+        if net.inference == "mixed":
+            self._expected: ExpectedFeatures = ExpectedMixedFeatures(net, names)
+        else:
+            of_cells = kernel_features(net, of_all.group_probabilities, range(len(net.names)))
+            self._expected = ExpectedFeatures(net, names, of_cells)
 
     @property
     def model(self) -> BayesianNetwork:
@@ -112,7 +119,7 @@ class HiddenVariableKernel(FeatureMade):
     @property
     def feature_parts(self) -> FeatureParts:
         """Whose each feature is: the variable's and the configuration's."""
-        return parts_of_tables(self.model.names, self.model.conditionals)
+        return self._parts
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -157,9 +164,9 @@ class HiddenVariableKernel(FeatureMade):
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64."""
         x = self.features(X).tocsc()
         y = None if Y is None else self.features(Y).tocsc()
-        ends = feature_ends(self.model)
-        check_cells((len(ends) - 1) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
-        return np.stack([inner(x[:, a:b], None if y is None else y[:, a:b]) for a, b in pairwise(ends)])
+        own = [np.flatnonzero(self._parts.variable_of == v) for v in range(len(self.model.names))]
+        check_cells(len(own) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
+        return np.stack([inner(x[:, at], None if y is None else y[:, at]) for at in own])
 
     def __repr__(self) -> str:
         return f"HiddenVariableKernel({self.model!r}, hidden={list(self.hidden)})"

@@ -64,6 +64,47 @@ class NumberFeatures:
         found[:, -1] = (e**2 - 1) * scale / np.sqrt(2)
         return found, at
 
+    def expected(
+        self, at: npt.NDArray[np.int64], weights: Matrix, first: Matrix, second: Matrix, origin: Matrix
+    ) -> Matrix:
+        """Return expected features in configurations of rows that lack cells, (n, m + 2).
+
+        Parameters
+        ----------
+        at : (n,)
+            The configurations.
+        weights : (n,)
+            Their probabilities.
+        first, second : (n, m + 1) and (n, m + 1, m + 1)
+            With these, the sums and the products (lower triangle) of the family's numbers, ascending, from an origin.
+        origin : (n_variables,)
+        """
+        scope = [*self.conditional.number_parents, self.conditional.child]
+        order = np.argsort(np.argsort(scope))  # of the parents and then the child, among ascending numbers
+        y = first[:, order]
+        products = (np.tril(second) + np.swapaxes(np.tril(second, -1), 1, 2))[:, order][:, :, order]
+        intercept, slopes, sd = (of[at] for of in self.conditional.by_group())
+        linear = np.concatenate([-slopes, np.ones_like(sd)[:, None]], axis=1) / sd[:, None]
+        constant = linear @ origin[scope] - intercept / sd
+        with_e = np.einsum("nij,nj->ni", products, linear) + y * constant[:, None]  # E[y e]
+        e = weights * constant + np.einsum("ni,ni->n", linear, y)
+        squares = constant * e + np.einsum("ni,ni->n", linear, with_e)
+        scale = np.sqrt(self.inverse[at])
+        found = np.empty((len(at), self.width))
+        found[:, 0] = e * scale
+        moved = with_e[:, :-1] + (origin[scope[:-1]] - self.mean[at]) * e[:, None]
+        found[:, 1:-1] = np.einsum("ni,nik->nk", moved, self.whiten[at]) * scale[:, None]
+        found[:, -1] = (squares - weights) * scale / np.sqrt(2)
+        return found
+
+
+def features_of_numbers(model: BayesianNetwork) -> dict[int, NumberFeatures]:
+    """Return the features of each number of a network of labels and numbers."""
+    pairs = enumerate(moments_of_parents(model))
+    return {
+        v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
+    }
+
 
 class MixedInvariant(FeatureMade, Metric):
     """The inverse of the Fisher information of a network of labels and numbers."""
@@ -76,10 +117,7 @@ class MixedInvariant(FeatureMade, Metric):
         labels = model.of_labels()
         self._labels = Invariant(labels, group_probabilities(labels))
         self._label_at = [v for v, variable in enumerate(model.variables) if not variable.is_continuous]
-        pairs = enumerate(moments_of_parents(model))
-        self._numbers = {
-            v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
-        }
+        self._numbers = features_of_numbers(model)
 
     @property
     def dimension(self) -> int:

@@ -1,0 +1,139 @@
+"""Expected features of rows of labels and numbers that lack cells: a row is a mixture over what its gaps may hold.
+
+The features of a number's regression are of second degree in the family's numbers (`mixed`). So their expectation in a
+configuration of the labels is made of its probability and of the expected sums and products of these numbers there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.data import Table
+from fishernet.infer import group_probabilities
+from fishernet.infer.completion import require_possible
+from fishernet.infer.mixed import GappedRows
+from fishernet.kernels.features import Features, Matrix, weighted_mean
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, kernel_features
+from fishernet.kernels.fisher.mixed import features_of_numbers
+from fishernet.models import BayesianNetwork
+
+Positions = npt.NDArray[np.int64]
+Entries = tuple[Positions, Positions, Matrix]  # rows, configurations, and what a row has there
+
+
+class ExpectedMixedFeatures(ExpectedFeatures):
+    """E[f | x] of a network of labels and numbers; the features of labels come first, as in `MixedInvariant`."""
+
+    def __init__(self, net: BayesianNetwork, hidden: tuple[str, ...]) -> None:
+        labels = net.of_labels()
+        super().__init__(
+            net, hidden, kernel_features(labels, group_probabilities(labels), range(len(labels.variables)))
+        )
+        self._numbers = features_of_numbers(net)
+        self._labels = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
+        scopes = [(*net.conditionals[v].parents, v) for v in self._labels]
+        sizes = [math.prod(net.variables[p].cardinality for p in scope) for scope in scopes]
+        self._n_cells = sum(sizes)
+        self._first = dict(zip(self._labels, np.cumsum([0, *sizes]).tolist(), strict=False))
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return super().dimension + sum(int(of.dimension) for of in self._numbers.values())
+
+    def mean(self, rows: Table) -> Matrix:
+        """Return the mean of the features, (dimension,)."""
+        return np.asarray(weighted_mean(self(rows), rows))
+
+    def __call__(self, rows: Table) -> Features:
+        """Return the expected features of each row, (n, dimension), sparse."""
+        import scipy.sparse as sp  # slow to import, and needed by few calls
+
+        entries = self._entries(rows)
+        of_labels = [self._cells(v, entries[v]) for v in self._labels]
+        cells = _sparse(of_labels, (rows.n_rows, self._n_cells))
+        placed, begin = [], 0
+        for v, of in self._numbers.items():
+            places = np.arange(begin, begin + of.width)
+            placed += [(which, at[:, None] * of.width + places, values) for which, at, values in entries[v]]
+            begin += int(of.dimension)
+        return sp.hstack([cells @ self.of_cells, _sparse([placed], (rows.n_rows, begin))], format="csr")
+
+    def _cells(self, v: int, entries: Sequence[Entries]) -> list[Entries]:
+        return [(which, self._first[v] + at[:, None], values) for which, at, values in entries]
+
+    def _entries(self, rows: Table) -> dict[int, list[Entries]]:
+        """Return of each variable what the rows have that know its family, and what the others may."""
+        gapped, origin = GappedRows(self.net, rows, keep=True), _origin(rows)
+        log_prob = gapped.known_terms()
+        statistics: dict[int, list[tuple[Any, ...]]] = {v: [] for v in range(len(self.net.variables))}
+        for gap, which in gapped.gaps:
+            logs, families = gap.expected(gapped.cells, which, origin)
+            log_prob[which] += logs
+            for v, (places, *sums) in zip(gap.families, families, strict=True):
+                statistics[v].append((np.repeat(which, len(places) // len(which)), places, *sums))
+        require_possible(log_prob)
+        found = {}
+        for v, parts in statistics.items():
+            found[v] = [self._known(v, gapped)]
+            if parts:
+                found[v].append(self._expected(v, origin, *map(np.concatenate, zip(*parts, strict=True))))
+        return found
+
+    def _expected(
+        self, v: int, origin: Matrix, which: Positions, places: Positions, weights: Matrix, *sums: Matrix
+    ) -> Entries:
+        """Return the entries of the rows that lack a cell of a family."""
+        there = np.flatnonzero(weights)
+        at, weights = self._own_order(v)[places[there]], weights[there]
+        if v not in self._numbers:
+            return which[there], at, weights[:, None]
+        first, second = (of[there] for of in sums)
+        return which[there], at, self._numbers[v].expected(at, weights, first, second, origin)
+
+    def _known(self, v: int, gapped: GappedRows) -> Entries:
+        """Return the entries of the rows that lack nothing of a family."""
+        which = np.flatnonzero(~gapped.lacking(v))
+        some = gapped.filled[which]
+        if v in self._numbers:
+            values, at = self._numbers[v](some)
+            return which, at, values
+        scope = (*self.net.conditionals[v].parents, v)
+        at = np.zeros(len(which), dtype=np.int64)
+        for p in scope:
+            at = at * self.net.variables[p].cardinality + some.codes[p]
+        return which, at, np.ones((len(which), 1))
+
+    def _own_order(self, v: int) -> Positions:
+        """Return which configuration in a conditional's order one is whose labels are ascending."""
+        conditional = self.net.conditionals[v]
+        labels = [p for p in (*conditional.parents, v) if not self.net.variables[p].is_continuous]
+        sizes = [self.net.variables[p].cardinality for p in labels]
+        return np.arange(math.prod(sizes)).reshape(sizes).transpose(np.argsort(labels)).ravel()
+
+
+def _origin(rows: Table) -> Matrix:
+    """Return the mean of each column of numbers on its scale, and 0 of labels: from there products do not cancel."""
+    found = np.zeros(len(rows.variables))
+    for v, (variable, column) in enumerate(zip(rows.variables, rows.codes, strict=True)):
+        if variable.is_continuous and not np.isnan(column).all():
+            found[v] = np.nanmean(variable.scaled(column))
+    return found
+
+
+def _sparse(blocks: Sequence[Sequence[Entries]], shape: tuple[int, int]) -> Features:
+    """Return a matrix of entries, each at a row and some columns."""
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
+    entries = [entry for block in blocks for entry in block if len(entry[0])]
+    if not entries:
+        return sp.csr_array(shape)
+    values = np.concatenate([value.ravel() for *_, value in entries])
+    columns = np.concatenate([at.ravel() for _, at, _ in entries])
+    rows = np.concatenate([np.repeat(which, at.shape[1]) for which, at, _ in entries])
+    return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=shape))
