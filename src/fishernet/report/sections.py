@@ -507,7 +507,7 @@ def _how_learned(findings: Findings) -> str:
 
 
 CONTROLS = """<div id="panel" hidden>
-<fieldset id="mode"><legend>A chosen state was</legend>
+<fieldset id="mode"><legend>{chosen} was</legend>
 <label><input type="radio" name="mode" value="see" checked> seen</label>
 <label><input type="radio" name="mode" value="do"> set (do)</label></fieldset>
 <p id="evidence" role="status" aria-live="polite"></p>
@@ -523,15 +523,20 @@ def explore(network: PageNetwork, drawing: str, *, beside: bool, small: bool = F
     if network.inference is None:
         return section("explore", "The graph", paragraph(text(network.reason, 600)), drawing)
     do = " or set it from outside, which cuts what leads to it" if _has_children(network) else ""
+    numbers = "blocks" in network.inference
+    how = ", or type a number," if numbers else ","
+    marks = "small marks and fine lines" if numbers else "small marks"
     said = paragraph(
-        f"Choose a state of any variable, because you saw it{do}: the distributions of all others move at once,",
-        "and are exact. The small marks are the distributions when nothing is known.",
+        f"Choose a state of any variable{how} because you saw it{do}: the distributions of all others move at once,",
+        f"and are exact. The {marks} are the distributions when nothing is known.",
     )
+    controls = CONTROLS.format(chosen="A state or a number" if numbers else "A chosen state")
     search = '<input id="filter" type="search" placeholder="Find a variable" aria-label="Find a variable" hidden>'
     cards = '<div id="cards"></div><noscript><p>The distributions move where JavaScript runs.</p></noscript>'
     both = f'<div class="{"beside" if beside else "stacked"}">{drawing}<div>{search}{cards}</div></div>'
-    return section("explore", "What if?", "" if small else said, CONTROLS, both)
+    return section("explore", "What if?", "" if small else said, controls, both)
 
 
 def _has_children(network: PageNetwork) -> bool:
-    return any(factor["child"] >= 0 for factor in (network.inference or {}).get("factors", ()))
+    found = network.inference or {}
+    return "blocks" in found or any(factor["child"] >= 0 for factor in found.get("factors", ()))
