@@ -39,9 +39,9 @@ function numberOf(text, unit) {
   return Date.parse(whole) / FIELDS[unit][1];
 }
 
-/** Say how dense the network is where something is seen. */
+/** Say how likely what is seen is, where numbers are among it: these have a density and no probability. */
 function densityText(log) {
-  return `Log-density of what is seen: ${log.toFixed(3).replace("-", "−")}. (A number has a density, no probability.)`;
+  return `Log-density of what is seen: ${log.toFixed(3).replace("-", "−")}.`;
 }
 
 class NumberCard {
