@@ -23,7 +23,8 @@ const answers = cases.map(({ seen, done }) => {
   const { logEvidence, marginals, mixtures } = tree.propagate(...known);
   const { logProbability, states } = tree.explain(...known);
   const numbers = (mixtures || []).map((of) => of && { ...of.summary(), densities: densities(of) });
-  return { logEvidence, logProbability, states, marginals: marginals && marginals.map((m) => m && Array.from(m)), numbers };
+  const shares = marginals && marginals.map((m) => m && Array.from(m));
+  return { logEvidence, logProbability, states, marginals: shares, numbers };
 });
 function densities(of) {
   return [0.01, 0.3, 0.8].map((q) => [of.quantile(q), of.density(of.quantile(q))]);

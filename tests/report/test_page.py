@@ -244,9 +244,10 @@ def test_nothing_is_wider_than_a_telephone(browser: Browser, asia: Path) -> None
 
 
 def test_a_page_without_inference_loads_as_well(browser: Browser, tmp_path: Path) -> None:
-    numbers = fn.Table.from_frame({f"x{i}": np.random.default_rng(i).normal(size=100) for i in range(3)})
-    fn.report(numbers, path=tmp_path / "numbers.html")
-    browser.open(tmp_path / "numbers.html")
+    small = ASIA.sample(100, seed=1).select(["smoke", "bronc", "dysp"])
+    net = fn.DependencyNetwork.from_joint(fn.learn.bayesian_network(small))
+    fn.report(small, net, path=tmp_path / "samples.html")
+    browser.open(tmp_path / "samples.html")
     assert browser.complaints() == []
     assert browser.run("return document.querySelectorAll('#cards').length") == 0
 

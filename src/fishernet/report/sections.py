@@ -152,8 +152,9 @@ def summary(findings: Findings) -> str:
         )
     if held_out is not None:
         said.append(
-            f"A row held out has a {_log_of(findings.model)} of {number(held_out.mean, 3)} ± {number(held_out.error, 3)} nats, "
-            f"{number(held_out.gain, 3)} more than where columns are taken as independent."
+            f"A row held out has a {_log_of(findings.model)} of {number(held_out.mean, 3)} ± "
+            f"{number(held_out.error, 3)} nats, {number(held_out.gain, 3)} more than where columns are taken as "
+            "independent."
         )
     if findings.change is not None:
         said.append(_verdict(findings.change))
@@ -310,13 +311,15 @@ def odd(findings: Findings) -> str:
         )
         for row in of
     ]
-    by_kind = {
-        "states": "the probability of each given its parents",
-        "numbers": "how far, in nats, the log-density of each given its parents is below the mean of its column",
-    }
-    with_ = by_kind.get(findings.model.values) or f"{by_kind['states']}; of a number, {by_kind['numbers']}"
+    of_states, of_numbers = (
+        "the probability of each given its parents",
+        "how far its log-density given its parents is below the mean of its column",
+    )
+    measured = {"states": of_states, "numbers": of_numbers}.get(
+        findings.model.values, f"{of_states}, or of a number {of_numbers}"
+    )
     said = (
-        f"Rows of the least {log} in the network, and the cells that make them so, with {with_}. Rows are counted "
+        f"Rows of the least {log} in the network, and the cells that make them so, with {measured}. Rows are counted "
         "from 0."
     )
     return section(
