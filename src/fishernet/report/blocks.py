@@ -39,9 +39,19 @@ class Block:
         return sum(c.n_parameters for c in self.regressions)
 
     @property
+    def configurations(self) -> int:
+        """How many joint states the labels of the scope have."""
+        return math.prod(self.shape)
+
+    @property
+    def components(self) -> int:
+        """How many normal distributions its numbers may have, all of them together."""
+        return self.configurations * len(self.numbers)
+
+    @property
     def work(self) -> int:
-        """How much there is to do in all configurations, in multiplications about."""
-        return math.prod(self.shape) * (len(self.numbers) + 1) ** 3
+        """How much there is to do for a question, in multiplications about."""
+        return self.configurations * (len(self.numbers) + 1) ** 3
 
     def fields(self, home: int) -> Fields:
         """Return what is written into the page as JSON; home is a clique that holds the scope, -1 for none."""

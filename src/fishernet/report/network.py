@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import a, listed
+from fishernet.base.names import a, listed, several
 from fishernet.data.encoding.labels import as_text
 from fishernet.infer import JunctionTree
 from fishernet.models import MarkovNetwork
@@ -25,7 +25,8 @@ from fishernet.report.blocks import Block, Fields, base64_of, blocks_of, fields_
 MOST_CELLS = 2**20  # of all cliques: about a tenth of a second in a browser
 MOST_NUMBERS = 40_000, 120_000  # of all conditionals: half a megabyte of the page, or one and a half
 MANY = 64  # variables from which on the page may be larger
-MOST_WORK = 2**24  # of a block: configurations times the cube of its numbers
+MOST_COMPONENTS = 2**17  # of the mixtures of all numbers: a second or two in a browser, where all of them differ
+MOST_WORK = 2**23  # of all blocks, in multiplications: some tenths of a second
 LONGEST = (300, 120, 60, 30, 15)  # characters of a label
 MOST_CHARACTERS = 150_000  # of all labels of a page
 
@@ -107,8 +108,7 @@ def _with_numbers(model: Any) -> Fields:
     blocks = list(blocks_of(model))
     tables = [(c.child, (*c.parents, c.child), c.table()) for c in (model.conditionals[v] for v in labels)]
     _check_numbers(model, sum(table.size for _, _, table in tables) + sum(block.n_parameters for block in blocks))
-    for block in blocks:
-        _check_work(model, block)
+    _check_work(model, blocks)
     own = [([model.names[v] for v in scope], table) for _, scope, table in tables]
     held = [([model.names[v] for v in block.scope], np.ones(block.shape)) for block in blocks if block.scope]
     alone = MarkovNetwork([model.variables[v] for v in labels], own + held)
@@ -130,13 +130,14 @@ def _check_numbers(model: Any, numbers: int) -> None:
         )
 
 
-def _check_work(model: Any, block: Block) -> None:
-    """Raise SchemaError where a reader would wait for a block's normal distributions."""
-    if math.prod(block.shape) > MOST_CELLS or block.work > MOST_WORK:
-        names = [model.names[v] for v in block.numbers]
+def _check_work(model: Any, blocks: Sequence[Block]) -> None:
+    """Raise SchemaError where a reader would wait for the blocks' normal distributions."""
+    if sum(b.components for b in blocks) > MOST_COMPONENTS or sum(b.work for b in blocks) > MOST_WORK:
+        largest = max(blocks, key=lambda block: block.work)
+        names = [model.names[v] for v in largest.numbers]
         raise SchemaError(
-            f"The numbers {listed(names)} depend on labels with {math.prod(block.shape):,} configurations together, "
-            "which are too many for a page; net.query may still answer questions."
+            f"The numbers {listed(names)} depend on labels with {several(largest.configurations, 'configuration')} "
+            "together, which are too many for a page; net.query may still answer questions."
         )
 
 

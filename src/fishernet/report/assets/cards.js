@@ -4,7 +4,7 @@
 const PICTURE = { width: 200, height: 44 };
 const PLACES = 60; // of a picture where densities are computed, from end to end and again where most of it is
 const PEAKS = 12; // components whose peaks are looked at, too
-const RIM = 0.005; // what a picture leaves out on either side
+const RIM = 0.6; // of the way from the median to where 95 % are, that a picture goes on: to 99.6 % where that is normal
 const DIGITS = 5; // of a number that is shown
 const FIELDS = { days: ["date", 86400000], seconds: ["datetime-local", 1000], time: ["time", 1000] };
 
@@ -79,9 +79,12 @@ class NumberCard {
     return field;
   }
 
-  /** Return a mixture with what is said of it, and where most of it is. */
+  /** Return a mixture with what is said of it, and where its picture begins and ends. */
   described(mixture) {
-    return mixture && { mixture, ...mixture.summary(), from: mixture.quantile(RIM), to: mixture.quantile(1 - RIM) };
+    const said = mixture.summary();
+    const { forward, inverse } = mixture.scale;
+    const [low, middle, high] = [said.low, said.median, said.high].map(forward);
+    return { mixture, ...said, from: inverse(low - RIM * (middle - low)), to: inverse(high + RIM * (high - middle)) };
   }
 
   /** Show the distribution of a number that is not known, or the number that is; null where all is impossible. */
