@@ -6,12 +6,13 @@ const PLACES = 60; // of a picture where densities are computed, from end to end
 const PEAKS = 12; // components whose peaks are looked at, too
 const RIM = 0.6; // of the way from the median to where 95 % are, that a picture goes on: to 99.6 % where that is normal
 const DIGITS = 5; // of a number that is shown
+const LAST = 86399; // seconds of a day, beyond which there is no time of that day
 const FIELDS = { days: ["date", 86400000], seconds: ["datetime-local", 1000], time: ["time", 1000] };
 
 /** Return a number as people read it, with a few digits; dates and times by their unit. */
 function shortText(x, unit) {
   if (!Number.isFinite(x)) return "–";
-  return unit ? wholeText(x, unit).replace("T", " ") : String(Number(x.toPrecision(DIGITS)));
+  return unit ? wholeText(Math.round(x), unit).replace("T", " ") : String(Number(x.toPrecision(DIGITS)));
 }
 
 /** Return a length of numbers: of dates in days, of times in seconds. */
@@ -23,7 +24,8 @@ function lengthText(x, unit) {
 function wholeText(x, unit) {
   if (!unit) return String(x);
   const [kind, milliseconds] = FIELDS[unit];
-  const moment = new Date(Math.round(x * milliseconds));
+  const within = unit === "time" ? Math.min(Math.max(x, 0), LAST) : unit === "days" ? Math.round(x) : x;
+  const moment = new Date(Math.round(within * milliseconds));
   if (Number.isNaN(moment.getTime())) return String(x);
   const [day, time] = moment.toISOString().split("T");
   const clock = time.replace(/(\.0+)?Z$/, "");
