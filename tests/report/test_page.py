@@ -234,11 +234,13 @@ def test_many_states_are_chosen_from_a_list(browser: Browser, tmp_path: Path) ->
     assert browser.run(SHARES)[0]["333"]["pressed"] == "true"
 
 
-def test_nothing_is_wider_than_a_telephone(browser: Browser, asia: Path) -> None:
+@pytest.mark.parametrize("page", ["asia", "mixed"])
+def test_nothing_is_wider_than_a_telephone(browser: Browser, page: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(page)
     try:
         for width in (400, 1280):
             browser.resize(width, 800)
-            browser.open(asia)
+            browser.open(path)
             assert browser.run("return document.documentElement.scrollWidth") <= width
     finally:
         browser.devtools("Emulation.clearDeviceMetricsOverride")
