@@ -234,5 +234,3 @@ function treeOf(data) {
   const factors = data.factors.map((factor) => ({ ...factor, table: decoded(factor.table) }));
   return new CliqueTree({ ...data, cardinalities: data.states.map((states) => states.length), factors });
 }
-
-if (typeof module !== "undefined") module.exports = { CliqueTree, decoded, projection, treeOf };
