@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from fishernet.data.encoding.scales import Scale
 from tests.report.browser import Browser
 from tests.report.test_report import HOSTILE, hostile_table
 
@@ -233,20 +234,23 @@ def test_many_states_are_chosen_from_a_list(browser: Browser, tmp_path: Path) ->
     assert browser.run(SHARES)[0]["333"]["pressed"] == "true"
 
 
-def test_nothing_is_wider_than_a_telephone(browser: Browser, asia: Path) -> None:
+@pytest.mark.parametrize("page", ["asia", "mixed"])
+def test_nothing_is_wider_than_a_telephone(browser: Browser, page: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(page)
     try:
         for width in (400, 1280):
             browser.resize(width, 800)
-            browser.open(asia)
+            browser.open(path)
             assert browser.run("return document.documentElement.scrollWidth") <= width
     finally:
         browser.devtools("Emulation.clearDeviceMetricsOverride")
 
 
 def test_a_page_without_inference_loads_as_well(browser: Browser, tmp_path: Path) -> None:
-    numbers = fn.Table.from_frame({f"x{i}": np.random.default_rng(i).normal(size=100) for i in range(3)})
-    fn.report(numbers, path=tmp_path / "numbers.html")
-    browser.open(tmp_path / "numbers.html")
+    small = ASIA.sample(100, seed=1).select(["smoke", "bronc", "dysp"])
+    net = fn.DependencyNetwork.from_joint(fn.learn.bayesian_network(small))
+    fn.report(small, net, path=tmp_path / "samples.html")
+    browser.open(tmp_path / "samples.html")
     assert browser.complaints() == []
     assert browser.run("return document.querySelectorAll('#cards').length") == 0
 
@@ -261,4 +265,140 @@ def test_a_notebook_shows_networks_that_answer(browser: Browser, tmp_path: Path)
     choose(browser, "smoke", "yes")
     check_shares(browser, ASIA, {"smoke": "yes"})
     browser.leave()
+    assert browser.complaints() == []
+
+
+# ------------------------------------------------------------------------------------------- pages with numbers on them
+
+
+def mixed_network() -> fn.BayesianNetwork:
+    sex, height, income = fn.Variable("sex", ["f", "m"]), fn.Continuous("height"), INCOME
+    tables: dict[str, Any] = {
+        "sex": [0.4, 0.6],
+        "height": {"intercept": [166, 180], "coefficients": [[], []], "sd": [6, 7]},
+        "income": {"intercept": [4.0, 4.2], "coefficients": [[0.02], [0.02]], "sd": [0.5, 0.6]},
+        "born": {"intercept": 10_000.0, "coefficients": [-10.0], "sd": 900.0},
+    }
+    born = fn.Continuous("born", unit="days")
+    parents = {"height": ["sex"], "income": ["sex", "height"], "born": ["height"]}
+    return fn.BayesianNetwork.from_tables([sex, height, income, born], parents, tables)
+
+
+INCOME = fn.Continuous("income", scale=Scale("log", (0.0, 1.0)))
+MIXED = mixed_network()
+FIGURES = (
+    "return [...document.querySelectorAll('.card')[arguments[0]].querySelectorAll('.figures span')].map((s) => s.title)"
+)
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "mixed.html"
+    fn.report(MIXED.sample(400, seed=1), MIXED, target="income", path=path)
+    return path
+
+
+def type_number(browser: Browser, name: str, keys: str) -> None:
+    """Type into the field of a number, as a person would, and press Enter."""
+    browser.run(
+        "document.querySelectorAll('.card')[arguments[0]].querySelector('input').focus()", MIXED.names.index(name)
+    )
+    browser.keys(*keys, ENTER)
+
+
+def check_figures(browser: Browser, net: fn.BayesianNetwork, given: dict[str, Any]) -> None:
+    """Every number in the cards is that of the library, states' and numbers'."""
+    assert [card["p"] for card in browser.run(SHARES)[0].values()] == pytest.approx(
+        fn.infer.marginal(net, ["sex"], given=given).tolist(), abs=1e-9
+    )
+    for v, name in enumerate(net.names[1:], 1):
+        said = browser.run(FIGURES, v)
+        if name in given:
+            assert said == []
+            continue
+        of = net.query(name, given=given)
+        expected = [of.mean, of.sd, of.median, *of.interval(0.9)]
+        assert [float(number) for number in " ".join(said).split()] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_number_that_is_typed_moves_all_distributions(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed)
+    check_figures(browser, MIXED, {})
+    before = browser.run("return document.querySelector('.card:nth-child(3) .shape').getAttribute('d')")
+    type_number(browser, "height", "185.5")
+    given = {"height": 185.5}
+    check_figures(browser, MIXED, given)
+    assert browser.run("return document.querySelector('.card:nth-child(3) .shape').getAttribute('d')") != before
+    log = fn.infer.log_evidence(MIXED, given)
+    assert status(browser) == "Log-density of what is seen: " + f"{log:.3f}.".replace("-", "\N{MINUS SIGN}")
+    choose(browser, "sex", "f")
+    check_figures(browser, MIXED, given | {"sex": "f"})
+    fragment = browser.run("return location.hash")
+    assert fragment == "#see%3Aheight=185.5&see%3Asex=f"
+    browser.open(mixed, fragment)
+    check_figures(browser, MIXED, given | {"sex": "f"})
+    browser.click("#known button")
+    check_figures(browser, MIXED, {"sex": "f"})
+    assert status(browser).startswith("Probability of what is seen: 0.4.")
+    browser.click("#reset")
+    check_figures(browser, MIXED, {})
+    assert browser.complaints() == []
+
+
+def test_a_number_that_is_set_tells_nothing_of_its_causes(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed)
+    browser.click("input[value=do]")
+    type_number(browser, "height", "185.5")
+    assert [card["p"] for card in browser.run(SHARES)[0].values()] == pytest.approx([0.4, 0.6], abs=1e-12)
+    assert float(browser.run(FIGURES, 3)[0]) == pytest.approx(10_000 - 1855.0)
+    assert "nothing is seen" in status(browser).lower()
+    said = browser.run("return [...document.querySelectorAll('.node')].map((node) => node.getAttribute('aria-label'))")
+    assert "height, set: 185.5" in said
+    browser.run(
+        "const field = document.querySelectorAll('.card')[1].querySelector('input'); field.value = ''; "
+        "field.dispatchEvent(new Event('change'))"
+    )
+    check_figures(browser, MIXED, {})
+
+
+def test_dates_are_typed_and_shown_as_dates(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed, "#see:born=1994-05-06")
+    check_figures(browser, MIXED, {"born": "1994-05-06"})
+    assert browser.run("return document.querySelectorAll('.card')[3].querySelector('input').value") == "1994-05-06"
+    assert "born = 1994-05-06" in browser.run("return document.querySelector('#known').textContent")
+    browser.open(mixed, "#see:born=tomorrow&see:height=&see:income=1e400")
+    check_figures(browser, MIXED, {})
+    assert "1992-" in browser.run("return document.querySelectorAll('.card')[3].querySelector('.figures').textContent")
+
+
+def test_the_most_probable_labels_are_marked_and_numbers_far_out_stay_finite(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed, "#see:height=1e6")
+    browser.click("#explain")
+    best = fn.infer.most_probable(MIXED, given={"height": 1e6})["sex"]
+    assert [state for state, of in browser.run(SHARES)[0].items() if of["best"]] == [best]
+    assert "NaN" not in browser.run("return document.body.innerText")
+    assert browser.complaints() == []
+
+
+def test_fields_of_numbers_have_names_and_obey_the_keyboard(browser: Browser, mixed: Path) -> None:
+    browser.open(mixed)
+    nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    told = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n["ignored"]]
+    assert ("spinbutton", "height: what it is known to be") in told
+    assert any(role == "button" and name.startswith("height: mean 174.4, 90 % from") for role, name in told)
+    browser.run("document.querySelectorAll('.node')[1].focus()")
+    browser.keys(ENTER)
+    assert browser.run("return document.activeElement.getAttribute('aria-label')") == "height: what it is known to be"
+    browser.keys(*"170", ENTER)
+    check_figures(browser, MIXED, {"height": 170})
+
+
+def test_networks_of_numbers_alone_answer_as_well(browser: Browser, tmp_path: Path) -> None:
+    net = fn.BayesianNetwork.from_regressions(fn.Dag(["x", "y"], [(), (0,)]), [1.0, 2.0], [[], [0.5]], [1.0, 2.0])
+    fn.report(net.sample(100, seed=1), net, path=tmp_path / "numbers.html")
+    browser.open(tmp_path / "numbers.html", "#see:y=4")
+    expected = net.query("x", given={"y": 4})
+    said = [float(number) for number in " ".join(browser.run(FIGURES, 0)).split()]
+    assert said[:2] == pytest.approx([expected.mean[0], expected.covariance[0, 0] ** 0.5], rel=1e-9)
+    assert browser.run("return document.getElementById('explain').hidden")
     assert browser.complaints() == []

@@ -27,10 +27,11 @@ from fishernet.compare import (
     two_sample_test,
 )
 from fishernet.data import Table
+from fishernet.data.encoding.dates import date_texts
 from fishernet.data.pooling import pooled
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of
-from fishernet.infer import predict_proba
+from fishernet.infer import impute, predict_proba
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
 from fishernet.models.model import is_directed
@@ -41,6 +42,7 @@ Floats = npt.NDArray[np.float64]
 
 MOST_PAIRS = 2_000  # whose independence is tested
 ROWS_LEARNED = 10_000  # of a sample that structures are learned from
+ROWS_USUAL = 2_000  # by which the mean density of a column is found
 ROWS_SELECTED = 20_000  # of one that rows are selected from, predicted in, or compared by
 FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
 FOLDS = 5
@@ -93,6 +95,8 @@ class OddCell:
     state: Any
     log_prob: float
     """Its share of the row's log-probability: that of the cell given its parents."""
+    below: float | None
+    """Of a number: by how much that is below the mean of its column, in nats; densities depend on units."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ class Standing:
     """The share of the rows that each is nearest to."""
     n_rows: int
     """From how many they were chosen."""
+    filled: bool
+    """Whether missing cells were filled in for the choice."""
 
 
 @dataclass(frozen=True)
@@ -348,13 +354,33 @@ def _odd_rows(material: Material) -> tuple[OddRow, ...]:
     lowest = np.argsort(logs, kind="stable")[:ODD_ROWS] if len(logs) < 2 * ODD_ROWS else _lowest(logs)
     rows = table[lowest]
     terms = np.asarray(model.log_prob_terms(rows))
+    usual = _usual_terms(material)
     found = []
     for at, (row, of_cells) in enumerate(zip(lowest.tolist(), terms, strict=True)):
-        order = np.argsort(np.where(np.isnan(of_cells), 0.0, of_cells), kind="stable")[:ODD_CELLS]
-        cells = [OddCell(table.names[v], cell(rows, v, at), float(of_cells[v])) for v in order.tolist()]
-        shown = tuple(c for c in cells if c.log_prob < 0) if not table.variables[0].is_continuous else tuple(cells)
-        found.append(OddRow(row, float(logs[row]), shown))
+        known = [c is not None for c in (cell(rows, v, at) for v in range(len(table.names)))]
+        low = np.where(np.isnan(of_cells) | ~np.array(known), 0.0, of_cells - usual)
+        order = np.argsort(low, kind="stable")[:ODD_CELLS]
+        cells = (_odd_cell(rows, v, at, of_cells[v], low[v]) for v in order.tolist() if low[v] < 0)
+        found.append(OddRow(row, float(logs[row]), tuple(cells)))
     return tuple(found)
+
+
+def _odd_cell(rows: Table, v: int, at: int, term: float, low: float) -> OddCell:
+    below = -float(low) if rows.variables[v].is_continuous else None
+    return OddCell(rows.names[v], cell(rows, v, at), float(term), below)
+
+
+def _usual_terms(material: Material) -> Floats:
+    """Return the mean log-density of each number given its parents, by which densities are compared; 0 for labels."""
+    usual = np.zeros(len(material.table.names))
+    numbers = [v for v, variable in enumerate(material.table.variables) if variable.is_continuous]
+    if numbers:
+        sample = material.sample(ROWS_USUAL)
+        terms = np.asarray(material.model.log_prob_terms(sample))
+        for v in numbers:
+            known = terms[~sample.variables[v].missing(sample.codes[v]), v]
+            usual[v] = known.mean() if len(known) else 0.0
+    return usual
 
 
 def _lowest(logs: Floats) -> npt.NDArray[np.intp]:
@@ -364,10 +390,11 @@ def _lowest(logs: Floats) -> npt.NDArray[np.intp]:
 
 
 def cell(table: Table, v: int, row: int) -> Any:
-    """Return what a cell holds: a label, a number, or None where it is missing."""
+    """Return what a cell holds: a label, a number, the text of a date, or None where it is missing."""
     variable, value = table.variables[v], table.column(table.names[v])[row]
     if variable.is_continuous:
-        return None if np.isnan(value) else float(value)
+        number = None if np.isnan(value) else float(value)
+        return number if number is None or variable.unit is None else date_texts([number], variable.unit)[0]
     return None if value >= variable.cardinality else variable.states[int(value)]
 
 
@@ -375,14 +402,16 @@ def _standing(material: Material) -> Standing:
     sample = material.sample(ROWS_SELECTED)
     _refuse_empty(sample, 1, "a choice of rows")
     k = min(STANDING_ROWS, sample.n_rows)
-    kernel = row_kernel(material.model, sample, seed=material.seed)
-    chosen = greedy_mmd(kernel, sample, k, n_starts=10, seed=material.seed)
+    filled = material.model.inference == "mixed" and sample.has_missing  # whose scores need complete rows
+    rows = impute(material.model, sample) if filled else sample
+    kernel = row_kernel(material.model, rows, seed=material.seed)
+    chosen = greedy_mmd(kernel, rows, k, n_starts=10, seed=material.seed)
     shares = np.asarray(chosen.stands_for(), dtype=np.float64)
     order = np.argsort(-shares, kind="stable")
     indices = chosen.indices[order]
     whole = material.sampled(ROWS_SELECTED)[indices]
     shares = shares[order] / shares.sum()
-    return Standing(sample[indices], tuple(whole.tolist()), tuple(shares.tolist()), sample.n_rows)
+    return Standing(sample[indices], tuple(whole.tolist()), tuple(shares.tolist()), sample.n_rows, filled)
 
 
 # ------------------------------------------------------------------------------------------------------- the target
@@ -397,7 +426,7 @@ def blanket_of(model: Any, name: str) -> tuple[str, ...]:
 def _prediction(material: Material, target: str) -> Prediction:
     sample = material.sample(ROWS_SELECTED)
     model, rows = material.model, sample
-    if model.inference not in ("factors", "normal"):
+    if model.inference not in ("factors", "normal", "mixed"):
         raise SchemaError(
             f"a prediction needs a model with exact inference, such as a Bayesian network, not {a(model.kind)}"
         )
@@ -445,7 +474,8 @@ def _change(material: Material, other: Table) -> Change:
         raise SchemaError(f"tables are compared under a Bayesian network, not {a(given.kind)}")
     else:
         second = second.conform(given.variables)
-    kernel = None if given is None else row_kernel(given, first, second, seed=0)
+    scored = given is not None and (given.inference != "mixed" or not (first.has_missing or second.has_missing))
+    kernel = row_kernel(given, first, second, seed=0) if scored else None
     how: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": material.seed}
     test = two_sample_test(first, second, kernel, **how)
     change = explain_change(first, second, given, **how)

@@ -152,8 +152,9 @@ def summary(findings: Findings) -> str:
         )
     if held_out is not None:
         said.append(
-            f"A row held out has a log-probability of {number(held_out.mean, 3)} ± {number(held_out.error, 3)} nats, "
-            f"{number(held_out.gain, 3)} more than where columns are taken as independent."
+            f"A row held out has a {_log_of(findings.model)} of {number(held_out.mean, 3)} ± "
+            f"{number(held_out.error, 3)} nats, {number(held_out.gain, 3)} more than where columns are taken as "
+            "independent."
         )
     if findings.change is not None:
         said.append(_verdict(findings.change))
@@ -275,7 +276,7 @@ def fit(findings: Findings) -> str:
         parts.append(
             f'<p class="figure"><b>{number(held_out.mean, 4)} ± {number(held_out.error, 4)}</b> nats per row</p>'
             + paragraph(
-                "This is the mean log-probability of rows under networks that were learned without them:",
+                f"This is the mean {_log_of(findings.model)} of rows under networks that were learned without them:",
                 f"cross-validation in {held_out.folds} parts of",
                 f"{_of_rows(held_out.n_rows, findings.table.n_rows)}, with its standard error. Taking columns as",
                 f"independent gives {number(held_out.gain, 4)} ± {number(held_out.gain_error, 4)} nats less.",
@@ -301,26 +302,38 @@ def odd(findings: Findings) -> str:
     of = findings.odd
     if of is None:
         return section("odd", "The oddest rows", left_out(findings, "odd"))
-    log = "log-probability" if findings.model.values != "numbers" else "log-density"
+    log = _log_of(findings.model)
     rows = [
         (
             f"{row.row:,}",
             number(row.log_prob, 2),
-            Html("; ".join(f"{state_of(c)} ({_rarity(c, log)})" for c in row.cells) or DASH),
+            Html("; ".join(f"{state_of(c)} ({_rarity(c)})" for c in row.cells) or DASH),
         )
         for row in of
     ]
+    of_states, of_numbers = (
+        "the probability of each given its parents",
+        "how far its log-density given its parents is below the mean of its column",
+    )
+    measured = {"states": of_states, "numbers": of_numbers}.get(
+        findings.model.values, f"{of_states}, or of a number {of_numbers}"
+    )
     said = (
-        f"Rows of the least {log} in the network, and the cells that make them so, with the probability of each given "
-        "its parents. Rows are counted from 0."
+        f"Rows of the least {log} in the network, and the cells that make them so, with {measured}. Rows are counted "
+        "from 0."
     )
     return section(
         "odd", "The oddest rows", paragraph(said), table("Odd rows", ("row", log, "odd cells"), rows, right=(0, 1))
     )
 
 
-def _rarity(cell: found.OddCell, log: str) -> Html:
-    return probability(cell.log_prob) if log == "log-probability" else Html(f"{number(cell.log_prob, 2)} nats")
+def _log_of(model: Any) -> str:
+    """Return what the logarithm of a row is called: with numbers in it, it is of a density."""
+    return "log-probability" if model.values == "states" else "log-density"
+
+
+def _rarity(cell: found.OddCell) -> Html:
+    return probability(cell.log_prob) if cell.below is None else Html(f"{number(cell.below, 2)} nats")
 
 
 def standing(findings: Findings) -> str:
@@ -335,10 +348,11 @@ def standing(findings: Findings) -> str:
     ]
     more = len(of.rows.names) - len(shown)
     columns_left = f" The first {len(shown)} columns are shown." if more else ""
+    filled = " Missing cells were filled in, by what is most probable, for the choice." if of.filled else ""
     said = (
         f"{several(len(rows), 'row')} whose mean feature under the network's Fisher kernel is nearest to that of "
         f"{_of_rows(of.n_rows, findings.table.n_rows)}, and the share of the rows that each is the nearest to. Rows "
-        f"are counted from 0.{columns_left}"
+        f"are counted from 0.{filled}{columns_left}"
     )
     header = ("row", "stands for", *(text(name) for name in shown))
     return section(
@@ -495,6 +509,8 @@ def _how_learned(findings: Findings) -> str:
         return "The network was given."
     if findings.model.values == "numbers":
         return "The network was learned by the default search for numbers (fractional marginal likelihood)."
+    if findings.model.values == "mixed":
+        return "The network was learned by the default search for labels and numbers (BIC, with a prior on graphs)."
     if findings.table.has_missing:
         return (
             "The network was learned from the rows as they are, by the default search for missing cells, its "
@@ -507,7 +523,7 @@ def _how_learned(findings: Findings) -> str:
 
 
 CONTROLS = """<div id="panel" hidden>
-<fieldset id="mode"><legend>A chosen state was</legend>
+<fieldset id="mode"><legend>{chosen} was</legend>
 <label><input type="radio" name="mode" value="see" checked> seen</label>
 <label><input type="radio" name="mode" value="do"> set (do)</label></fieldset>
 <p id="evidence" role="status" aria-live="polite"></p>
@@ -523,15 +539,20 @@ def explore(network: PageNetwork, drawing: str, *, beside: bool, small: bool = F
     if network.inference is None:
         return section("explore", "The graph", paragraph(text(network.reason, 600)), drawing)
     do = " or set it from outside, which cuts what leads to it" if _has_children(network) else ""
+    numbers = "blocks" in network.inference
+    how = ", or type a number," if numbers else ","
+    marks = "small marks and fine lines" if numbers else "small marks"
     said = paragraph(
-        f"Choose a state of any variable, because you saw it{do}: the distributions of all others move at once,",
-        "and are exact. The small marks are the distributions when nothing is known.",
+        f"Choose a state of any variable{how} because you saw it{do}: the distributions of all others move at once,",
+        f"and are exact. The {marks} are the distributions when nothing is known.",
     )
+    controls = CONTROLS.format(chosen="A state or a number" if numbers else "A chosen state")
     search = '<input id="filter" type="search" placeholder="Find a variable" aria-label="Find a variable" hidden>'
     cards = '<div id="cards"></div><noscript><p>The distributions move where JavaScript runs.</p></noscript>'
     both = f'<div class="{"beside" if beside else "stacked"}">{drawing}<div>{search}{cards}</div></div>'
-    return section("explore", "What if?", "" if small else said, CONTROLS, both)
+    return section("explore", "What if?", "" if small else said, controls, both)
 
 
 def _has_children(network: PageNetwork) -> bool:
-    return any(factor["child"] >= 0 for factor in (network.inference or {}).get("factors", ()))
+    found = network.inference or {}
+    return "blocks" in found or any(factor["child"] >= 0 for factor in found.get("factors", ()))

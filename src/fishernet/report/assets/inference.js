@@ -10,6 +10,8 @@
  * impossible; what comes back are shares of the whole.
  * What is seen (`seen`) and what is set from outside (`done`) are Maps from a variable to a state. A variable that is set
  * loses its conditional: the tree of the whole graph is still one of the graph without the arcs into it.
+ * A question may bring factors of its own (`more`), each with a `home`, the `cells` of that clique and their `logs`.
+ * Variables in no clique are none of the tree's: they have no marginal (null), and the state -1.
  */
 
 const ROUNDING = 1e-11; // logarithms that differ by less are equal
@@ -65,6 +67,14 @@ function largest(values, places, size) {
   return top;
 }
 
+/** Return the shares that the cells which fall into each of `size` places have of all. */
+function sharesOf(table, places, size) {
+  const sums = new Float64Array(size);
+  for (let at = 0; at < table.length; at++) sums[places[at]] += table[at];
+  const whole = sums.reduce((sum, mass) => sum + mass, 0);
+  return sums.map((mass) => mass / whole);
+}
+
 class CliqueTree {
   constructor(network) {
     const { cardinalities, factors, cliques, parents, homes } = network;
@@ -92,13 +102,13 @@ class CliqueTree {
         if (this.homes[v] < 0 || size < this.cliques[this.homes[v]].size) this.homes[v] = number;
       }
     });
-    this.toVariable = this.homes.map((home, v) => projection(cliques[home], [v], cardinalities));
+    this.toVariable = this.homes.map((home, v) => (home < 0 ? null : projection(cliques[home], [v], cardinalities)));
     this.logWhole = this.total(this.collected(new Map(), new Map(), conditioned)); // 0 for conditionals, the log of the partition function for potentials
   }
 
   /** Return every clique's table: the product of its factors, and 0 (its log) where it disagrees with what is known. */
-  potentials(seen, done) {
-    return this.cliques.map((clique) => {
+  potentials(seen, done, more) {
+    const tables = this.cliques.map((clique) => {
       const table = new Float64Array(clique.size);
       let stride = clique.size;
       for (const v of clique.scope) {
@@ -117,11 +127,15 @@ class CliqueTree {
       }
       return table;
     });
+    for (const { home, cells, logs } of more) {
+      for (let at = 0; at < cells.length; at++) tables[home][at] += logs[cells[at]];
+    }
+    return tables;
   }
 
   /** Send messages from the leaves to the roots; return the tables as `reduce` leaves them, and the roots' own messages. */
-  collected(seen, done, reduce) {
-    const tables = this.potentials(seen, done);
+  collected(seen, done, reduce, more = []) {
+    const tables = this.potentials(seen, done, more);
     const ofRoots = [];
     for (let number = this.cliques.length - 1; number >= 0; number--) {
       const { parent, separator, toSeparator, fromParent } = this.cliques[number];
@@ -144,14 +158,15 @@ class CliqueTree {
   }
 
   /**
-   * Return `logEvidence`, the log-probability of what is seen, and `marginals`, one Float64Array a variable.
+   * Return `logEvidence`, the log-probability of what is seen, `marginals`, one Float64Array a variable, and `tables`,
+   * the joint distribution of every clique.
    *
-   * Where what is seen is impossible, `logEvidence` is -Infinity and `marginals` null.
+   * Where what is seen is impossible, `logEvidence` is -Infinity, and the others are null.
    */
-  propagate(seen, done = new Map()) {
-    const found = this.collected(seen, done, conditioned);
+  propagate(seen, done = new Map(), more = []) {
+    const found = this.collected(seen, done, conditioned, more);
     const logEvidence = this.contradicts(seen, done) ? -Infinity : this.total(found) - this.logWhole;
-    if (!(logEvidence > -Infinity)) return { logEvidence: -Infinity, marginals: null };
+    if (!(logEvidence > -Infinity)) return { logEvidence: -Infinity, marginals: null, tables: null };
     const { tables } = found; // of each clique given what it shares with its parent; from the root on they become joint
     this.cliques.forEach(({ parent, separator, toSeparator, fromParent }, number) => {
       if (parent < 0) return;
@@ -160,16 +175,12 @@ class CliqueTree {
       for (let at = 0; at < above.length; at++) shares[fromParent[at]] += above[at];
       for (let at = 0; at < table.length; at++) table[at] *= shares[toSeparator[at]];
     });
-    const marginals = this.homes.map((home, v) => this.marginal(tables[home], v));
-    return { logEvidence, marginals };
+    const marginals = this.homes.map((home, v) => (home < 0 ? null : this.marginal(tables[home], v)));
+    return { logEvidence, marginals, tables };
   }
 
   marginal(table, v) {
-    const sums = new Float64Array(this.cardinalities[v]);
-    const places = this.toVariable[v];
-    for (let at = 0; at < table.length; at++) sums[places[at]] += table[at];
-    const whole = sums.reduce((sum, mass) => sum + mass, 0);
-    return sums.map((mass) => mass / whole);
+    return sharesOf(table, this.toVariable[v], this.cardinalities[v]);
   }
 
   /**
@@ -177,8 +188,8 @@ class CliqueTree {
    * of all of them together. Of states that are equally probable but for rounding the first are taken. `states` is null
    * where what is seen is impossible.
    */
-  explain(seen, done = new Map()) {
-    const found = this.collected(seen, done, largest);
+  explain(seen, done = new Map(), more = []) {
+    const found = this.collected(seen, done, largest, more);
     const logProbability = this.contradicts(seen, done) ? -Infinity : this.total(found) - this.logWhole;
     if (!(logProbability > -Infinity)) return { logProbability: -Infinity, states: null };
     const states = this.cardinalities.map(() => -1);
@@ -223,5 +234,3 @@ function treeOf(data) {
   const factors = data.factors.map((factor) => ({ ...factor, table: decoded(factor.table) }));
   return new CliqueTree({ ...data, cardinalities: data.states.map((states) => states.length), factors });
 }
-
-if (typeof module !== "undefined") module.exports = { CliqueTree, decoded, projection, treeOf };

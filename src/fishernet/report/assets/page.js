@@ -1,5 +1,6 @@
-/* The page: states are chosen in cards, distributions move in cards and in the graph. What comes from data is only ever
- * set as text. What is known can be read from the address (#see:NAME=STATE&do:NAME=STATE), and is written there. */
+/* The page: states are chosen in cards, numbers typed (cards.js), and distributions move in cards and in the graph. What
+ * comes from data is only ever set as text. What is known can be read from the address (#see:NAME=STATE&do:NAME=STATE),
+ * and is written there. */
 
 const FEW = 12; // states of a variable that are all shown
 const SOME = 6; // that are shown of more
@@ -82,15 +83,15 @@ function nearestNode(items, item, key) {
 class Page {
   constructor(network) {
     this.network = network;
-    this.tree = treeOf(network);
-    this.canDo = network.factors.some((factor) => factor.child >= 0);
+    this.tree = answering(network);
+    this.canDo = Boolean(network.blocks) || network.factors.some((factor) => factor.child >= 0);
     this.seen = new Map();
     this.done = new Map();
     this.explaining = false;
     this.prior = this.tree.propagate(this.seen);
     this.nodes = [...document.querySelectorAll("#drawing .node")];
     this.edges = [...document.querySelectorAll("#drawing .edge")];
-    this.cards = network.names.map((_, v) => this.card(v));
+    this.cards = network.names.map((_, v) => (this.isNumber(v) ? new NumberCard(this, v) : this.card(v)));
     document.getElementById("cards").append(...this.cards.map((card) => card.box));
     this.controls();
     this.graph();
@@ -100,21 +101,32 @@ class Page {
 
   // ------------------------------------------------------------------------------------------------ what is made once
 
-  card(v) {
-    const { names, states } = this.network;
+  isNumber(v) {
+    return this.network.states[v].length === 0;
+  }
+
+  /** Return the frame of a card, with the name of its variable, and where it says how that is known. */
+  frame(v) {
     const how = element("span", { class: "how" });
-    const name = element("h3", { id: `name-${v}` }, element("span", {}, names[v]), how);
-    const group = element("div", { class: "states", role: "group", "aria-labelledby": `name-${v}` });
-    const rows = Array.from({ length: states[v].length > FEW ? SOME : states[v].length }, () => this.row(v));
-    group.append(...rows.map((row) => row.button));
-    const box = element("article", { class: "card", "aria-labelledby": `name-${v}` }, name, group);
-    rove(group, () => rows.map((row) => row.button), upAndDown);
-    const choice = states[v].length > FEW ? this.choice(v) : null;
-    if (choice) box.append(choice);
+    const name = element("h3", { id: `name-${v}` }, element("span", {}, this.network.names[v]), how);
+    const box = element("article", { class: "card", "aria-labelledby": `name-${v}` }, name);
     box.addEventListener("focusin", () => this.light(v));
     box.addEventListener("mouseenter", () => this.light(v));
     box.addEventListener("mouseleave", () => this.light(-1));
-    return { box, how, rows, choice };
+    return { box, how };
+  }
+
+  card(v) {
+    const { states } = this.network;
+    const { box, how } = this.frame(v);
+    const group = element("div", { class: "states", role: "group", "aria-labelledby": `name-${v}` });
+    const rows = Array.from({ length: states[v].length > FEW ? SOME : states[v].length }, () => this.row(v));
+    group.append(...rows.map((row) => row.button));
+    box.append(group);
+    rove(group, () => rows.map((row) => row.button), upAndDown);
+    const choice = states[v].length > FEW ? this.choice(v) : null;
+    if (choice) box.append(choice);
+    return { box, how, rows, choice, first: rows[0].button };
   }
 
   row(v) {
@@ -142,10 +154,11 @@ class Page {
   controls() {
     const at = (id) => document.getElementById(id);
     this.status = at("evidence");
-    this.known = at("known");
+    this.list = at("known");
     this.link = at("link");
     at("mode").hidden = !this.canDo;
     at("mode").addEventListener("keydown", (event) => event.stopPropagation());
+    at("explain").hidden = this.cards.every((_, v) => this.isNumber(v));
     at("explain").addEventListener("click", () => {
       this.explaining = !this.explaining;
       at("explain").setAttribute("aria-pressed", String(this.explaining));
@@ -210,7 +223,7 @@ class Page {
   show(v) {
     this.cards[v].box.hidden = false;
     this.cards[v].box.scrollIntoView({ block: "center" });
-    this.cards[v].rows[0].button.focus({ preventScroll: true });
+    this.cards[v].first.focus({ preventScroll: true });
   }
 
   light(v) {
@@ -242,17 +255,22 @@ class Page {
     for (const [key, label] of new URLSearchParams(text)) {
       const [, how, name] = /^(see|do):([^]*)$/.exec(key) || [];
       const v = names.indexOf(name);
-      const state = v < 0 ? -1 : states[v].indexOf(label);
-      if (state >= 0) (how === "do" && this.canDo ? this.done : this.seen).set(v, state);
+      const state = v < 0 ? NaN : this.isNumber(v) ? numberOf(label, this.network.units[v]) : states[v].indexOf(label);
+      if (Number.isFinite(state) && (state >= 0 || this.isNumber(v))) (how === "do" && this.canDo ? this.done : this.seen).set(v, state);
     }
     return true;
   }
 
+  /** Return a state, or a number with all its digits, as the address has it. */
+  textOf(v, state) {
+    return this.isNumber(v) ? wholeText(state, this.network.units[v]) : this.network.states[v][state];
+  }
+
   writeAddress() {
-    const { names, states } = this.network;
+    const { names } = this.network;
     const words = new URLSearchParams();
-    for (const [v, state] of this.seen) words.append(`see:${names[v]}`, states[v][state]);
-    for (const [v, state] of this.done) words.append(`do:${names[v]}`, states[v][state]);
+    for (const [v, state] of this.seen) words.append(`see:${names[v]}`, this.textOf(v, state));
+    for (const [v, state] of this.done) words.append(`do:${names[v]}`, this.textOf(v, state));
     try {
       history.replaceState(null, "", `#${words}`);
     } catch {
@@ -264,10 +282,14 @@ class Page {
 
   update(writes = true) {
     const start = performance.now();
-    const { logEvidence, marginals } = this.tree.propagate(this.seen, this.done);
+    const found = this.tree.propagate(this.seen, this.done);
+    const { logEvidence, marginals } = found;
     const explained = this.explaining ? this.tree.explain(this.seen, this.done) : null;
     performance.measure("inference", { start });
-    this.cards.forEach((card, v) => this.updateCard(card, v, marginals, explained && explained.states));
+    this.cards.forEach((card, v) => {
+      if (this.isNumber(v)) card.update(found.mixtures && found.mixtures[v]);
+      else this.updateCard(card, v, marginals, explained && explained.states);
+    });
     this.nodes.forEach((node) => this.updateNode(node, Number(node.dataset.v), marginals));
     this.updateKnown();
     this.say(logEvidence, explained);
@@ -280,11 +302,20 @@ class Page {
     return this.done.has(v) ? "done" : this.seen.has(v) ? "seen" : "";
   }
 
+  /** Return the state or the number that a variable is known to have; undefined where it is not. */
+  known(v) {
+    return this.done.has(v) ? this.done.get(v) : this.seen.get(v);
+  }
+
+  updateFrame({ box, how }, known, possible) {
+    box.className = `card ${known} ${possible ? "" : "impossible"}`;
+    how.textContent = { done: "set", seen: "seen", "": "" }[known];
+  }
+
   updateCard(card, v, marginals, best) {
     const how = this.how(v);
-    const chosen = this.done.has(v) ? this.done.get(v) : this.seen.get(v);
-    card.box.className = `card ${how} ${marginals ? "" : "impossible"}`;
-    card.how.textContent = { done: "set", seen: "seen", "": "" }[how];
+    const chosen = this.known(v);
+    this.updateFrame(card, how, marginals);
     const shown = this.shownStates(v, marginals || this.prior.marginals, [chosen, best && best[v]]);
     card.rows.forEach((row, at) => {
       const state = shown[at];
@@ -320,6 +351,11 @@ class Page {
     node.setAttribute("class", `node ${how}`);
     const bar = node.querySelector(".bar");
     const width = Number(bar.dataset.width);
+    if (this.isNumber(v)) {
+      bar.replaceChildren(...this.cards[v].bar(width));
+      node.setAttribute("aria-label", this.words(v, how, this.cards[v].said));
+      return;
+    }
     const shares = marginals ? Array.from(marginals[v]) : [];
     const pieces = [];
     let x = 0;
@@ -333,24 +369,27 @@ class Page {
   }
 
   description(v, how, shares) {
-    const { names, states } = this.network;
+    const { states } = this.network;
     const order = shares.map((_, state) => state).sort((a, b) => shares[b] - shares[a]);
     const named = order.slice(0, MOST_NAMED).map((state) => `${states[v][state]} ${percent(shares[state])}`);
-    return `${names[v]}${{ done: ", set", seen: ", seen", "": "" }[how]}: ${named.join(", ") || "impossible"}`;
+    return this.words(v, how, named.join(", "));
+  }
+
+  words(v, how, said) {
+    return `${this.network.names[v]}${{ done: ", set", seen: ", seen", "": "" }[how]}: ${said || "impossible"}`;
   }
 
   updateKnown() {
-    const { names, states } = this.network;
     const item = ([v, state], how) => {
-      const words = `${how === "done" ? "do " : ""}${names[v]} = ${states[v][state]}`;
+      const words = `${how === "done" ? "do " : ""}${this.network.names[v]} = ${this.textOf(v, state)}`;
       const button = element("button", { type: "button", "aria-label": `Take back: ${words}`, title: words }, `${words}  ×`);
       button.addEventListener("click", () => {
         this.forget(v);
-        (this.known.querySelector("button") || document.getElementById("reset")).focus();
+        (this.list.querySelector("button") || document.getElementById("reset")).focus();
       });
       return element("li", { class: how }, button);
     };
-    this.known.replaceChildren(
+    this.list.replaceChildren(
       ...[...this.seen].map((pair) => item(pair, "seen")),
       ...[...this.done].map((pair) => item(pair, "done")),
     );
@@ -363,11 +402,13 @@ class Page {
     this.status.classList.toggle("impossible", impossible);
     let words = "Nothing is known yet.";
     if (impossible) words = "What is known has probability 0 in this network: take something back.";
+    else if ([...this.seen.keys()].some((v) => this.isNumber(v))) words = densityText(logEvidence);
     else if (this.seen.size) words = `Probability of what is seen: ${probabilityText(logEvidence)}.`;
     else if (this.done.size) words = "Nothing is seen; what is set from outside is certain.";
     if (explained && explained.states) {
       const share = probabilityText(explained.logProbability - logEvidence);
-      words += ` Most probable explanation (●): ${share}.`;
+      const what = this.network.blocks ? "Most probable labels together" : "Most probable explanation";
+      words += ` ${what} (●): ${share}.`;
     }
     this.status.textContent = words;
   }
