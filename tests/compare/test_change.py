@@ -229,7 +229,7 @@ def test_rows_with_holes_are_taken() -> None:
     assert all(math.isfinite(c.nats) and c.low <= c.high for c in found.by_variable.values())
 
 
-def test_numbers_are_explained_by_regressions_and_with_labels_in_bins() -> None:
+def test_numbers_are_explained_by_regressions() -> None:
     rng = np.random.default_rng(3)
     frames: list[Any] = []
     for slope in (1.0, -1.0):
@@ -240,11 +240,12 @@ def test_numbers_are_explained_by_regressions_and_with_labels_in_bins() -> None:
     assert (found.changed(), found.by_configuration) == (("y",), ())
     assert found.nats == pytest.approx(0.5 * 4, abs=4 * 0.25)  # 0.25 is its standard deviation over tables
     one, other = (frame | {"z": ["u", "v"] * 250} for frame in frames)
-    cut = explain(one, other, **FAST)
-    assert set(cut.in_doubt()) == {"x", "y"}  # whose conditional it is hangs on the direction of one arc
-    assert repr(cut).endswith("; in doubt: x, y)")
-    assert cut.by_variable["x"].support + cut.by_variable["y"].support > 0.9
-    assert any("y" in c.configuration or "x" in c.configuration for c in cut.by_configuration)
+    for bins in (None, "auto"):  # a line through the rows of both shows nothing, and bins do
+        beside = explain(one, other, bins=bins, **FAST)
+        assert set(beside.in_doubt()) == {"x", "y"}  # whose conditional it is hangs on the direction of one arc
+        assert repr(beside).endswith("; in doubt: x, y)")
+        assert beside.by_variable["x"].support + beside.by_variable["y"].support > 0.9
+    assert any("y" in c.configuration or "x" in c.configuration for c in beside.by_configuration)
 
 
 def test_states_that_only_one_table_has() -> None:

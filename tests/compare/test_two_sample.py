@@ -403,7 +403,7 @@ def test_other_shares_of_missing_cells_raise_no_alarm() -> None:
     assert_at_most(alarms, 0.05, fault=0.25)
 
 
-def test_numbers_alone_are_compared_by_a_gaussian_network_and_with_labels_in_bins() -> None:
+def test_numbers_stay_numbers_alone_and_beside_labels() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(2, 150, 2))
     y[:, 1] += 1.5 * y[:, 0]
@@ -412,7 +412,10 @@ def test_numbers_alone_are_compared_by_a_gaussian_network_and_with_labels_in_bin
     assert all(variable.is_continuous for variable in found.kernel.model.variables)
     assert (found.p_value, found.by_configuration) == (0.01, ())
     labelled = [frame | {"c": ["u", "v"] * 75} for frame in frames]
-    cut = two_sample(labelled[0], labelled[1], permutations=99, seed=1)
+    beside = two_sample(labelled[0], labelled[1], permutations=99, seed=1)
+    assert beside.p_value == 0.01
+    assert beside.kernel.model.values == "mixed"
+    cut = two_sample(labelled[0], labelled[1], bins=4, permutations=19, seed=1)
     assert [variable.cardinality for variable in cut.kernel.model.variables if variable.name != "c"] == [4, 4]
     binned = two_sample(frames[0], frames[1], bins=3, permutations=19, seed=1)
     assert [v.cardinality for v in binned.kernel.model.variables] == [3, 3]

@@ -56,9 +56,9 @@ def describe(table: Path, **options: Any) -> Answer:
         if reading.missing == "state":
             rows = reading.in_states(rows)
         found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
-        states = reading.in_states(rows)
-        plan = plan_lines(rows, states, found.missing(), way_with_missing(states, None))
-        plan += [f"{name!r} is taken as {scale}" for name, scale in scales_of(states).items()]
+        ready = reading.ready(rows)
+        plan = plan_lines(rows, ready, found.missing(), way_with_missing(ready, None))
+        plan += [f"{name!r} is taken as {scale}" for name, scale in scales_of(ready).items()]
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
     lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
     if holes is None:  # it looks at all columns in the rows that lack one

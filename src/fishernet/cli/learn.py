@@ -21,6 +21,7 @@ from fishernet.cli.terminal import (
     Answer,
     Stopwatch,
     check_folder,
+    ending,
     json_option,
     progress_bar,
 )
@@ -196,7 +197,7 @@ def learn(
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            rows = refuse_empty(table, _read(reading, table, learner, progress))
+            rows = _read(reading, table, learner, output, progress)
             decided, way = rows.describe(), way_with_missing(rows, reading.way, _scored_by(given))
             meant = {}
             if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
@@ -264,10 +265,11 @@ def _scored_by(given: dict[str, Any]) -> Score | None:
     return named_score(given["score"]) if "score" in given else None
 
 
-def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Table:
+def _read(reading: Reading, path: Path, learner: Learner, output: Path | None, progress: Call) -> Table:
     if learner.numbers:
-        return reading.read_numbers(path, learner.numbers, progress=progress)
-    return reading.read_states(path, progress)
+        return refuse_empty(path, reading.read_numbers(path, learner.numbers, progress=progress))
+    holds = output is None or ending(output) in Learner.endings  # other files are of networks of states alone
+    return reading.read_ready(path, progress, mixes=learner.mixes and holds)
 
 
 def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:

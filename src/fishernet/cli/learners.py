@@ -31,6 +31,7 @@ from fishernet.learn.blankets import CONTINUOUS, DISCRETE
 from fishernet.learn.blankets import RULES as BLANKET_RULES
 from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
 from fishernet.learn.local_learning import counted, known_cells
+from fishernet.learn.structures import usual_name
 from fishernet.models import DependencyNetwork
 from fishernet.scores import Families, local_scores, named_score
 
@@ -61,6 +62,8 @@ class Learner(ABC):
     """Whether statistics are enough to learn from; otherwise it takes the rows."""
     numbers: str = ""
     """What takes columns of numbers, for messages; without it a table of states is read."""
+    mixes: bool = False
+    """Whether it takes numbers that stand beside states as they are."""
 
     @abstractmethod
     def find(self, table: Table, progress: Progress) -> None:
@@ -230,14 +233,18 @@ class _Kdb(_Classifier):
 
 
 class _Bayesian(_Tree):
-    """The arcs of a Bayesian network of states, by a search."""
+    """The arcs of a Bayesian network, by a search."""
 
     called = "a Bayesian network (--model bn)"
     takes = SEARCHED | FITTED | {"missing"}
 
-    def __init__(self, seed: int, score: str = "bic", missing: IncompleteName | None = None, **options: Any) -> None:
-        super().__init__(seed, missing, score, **{name: options.pop(name) for name in FITTED & set(options)})
+    def __init__(
+        self, seed: int, score: str | None = None, missing: IncompleteName | None = None, **options: Any
+    ) -> None:
+        super().__init__(seed, missing, score or "bic", **{name: options.pop(name) for name in FITTED & set(options)})
         self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
+        of_labels = options.get("search") == "exact" or missing == "em"
+        self.mixes = not of_labels and (score is None or named_score(score).mixes)
 
     def find(self, table: Table, progress: Progress) -> None:
         self.found = library.structure(table, progress=progress, **self.options)
@@ -246,7 +253,7 @@ class _Bayesian(_Tree):
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
         own = self.missing == NODE_AVERAGE and training.has_missing
         return super().facts(network, training, held_out) | {
-            "score": NODE_AVERAGE if own else self.options["score"],
+            "score": NODE_AVERAGE if own else self.options["score"] or usual_name(training),
             "score_value": self.found.score,
             "local_scores": self.found.n_scores,
             "steps": len(self.found.steps),

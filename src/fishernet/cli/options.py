@@ -25,6 +25,7 @@ from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
 from fishernet.data.options import AUTO, Pieces
+from fishernet.data.preparing import prepared
 from fishernet.data.source import told_of_cuts
 from fishernet.data.streams.originals import Kept
 from fishernet.data.variable import mixes_numbers
@@ -94,8 +95,9 @@ KINDS = """How a table is read (fishernet describe TABLE shows the kind of each 
     - Text that tells rows apart, and whole numbers that count them or are called id, are identifiers, and left out.
     - Text is read as numbers or dates where all of it is written so: $1,234.50, (12.5), 12 %, 3 kg, 14:30, 17.05.2023.
     - Empty cells, NA, N/A, NaN, null and ? are missing; --missing says what to do with them.
-    - Numbers beside states are cut into bins; --bins says how. --categorical, --continuous, --exclude and --na-values
-      overrule these rules.
+    - Numbers stay numbers, beside states on a scale on which they are more nearly normal; where rows heap up at one
+      number they are cut into bins. --bins says otherwise.
+    - --categorical, --continuous, --exclude and --na-values overrule these rules.
 """
 
 
@@ -161,7 +163,7 @@ class Reading:
     def require_cuts(self, command: str) -> None:
         """Raise FishernetError for --bins none, where numbers beside states have to be cut."""
         if self.bins == {}:
-            raise FishernetError(f"{command} cuts numbers that stand beside states; --bins none is for learn and score")
+            raise FishernetError(f"{command} cuts numbers that stand beside states; it does not take --bins none")
 
     def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
@@ -169,21 +171,26 @@ class Reading:
         way = self.missing if self.missing in ("error", "drop", *there) else "keep"
         return read(path, progress, **{**vars(self), "missing": way})
 
-    def read_states(self, path: Path, progress: Call | None = None) -> Table:
-        """Read a table whose numbers are cut where there are states beside them, or missing cells are to be some."""
-        return self.in_states(refuse_empty(path, self.read(path, progress)))
+    def read_ready(self, path: Path, progress: Call | None = None, *, mixes: bool = True) -> Table:
+        """Read a table as a network is learned from it; `mixes`: numbers may stand beside states."""
+        rows = refuse_empty(path, self.read(path, progress))
+        return self.ready(rows) if mixes else self.in_states(rows)
 
     def read_rows(self, file: Any) -> Kept:
-        """Return the rows of a file that is read already, in states as `read_states`, and where they stand in it."""
+        """Return the rows of a file that is read already, in states alone, and where they stand in it."""
         way = self.missing if self.missing in ("error", "drop") else "keep"
         found: Kept = file.rows(**{**vars(self), "missing": way})
         return replace(found, table=self.in_states(found.table))
 
+    def ready(self, table: Table) -> Table:
+        """Return a table as a network is learned from it: with numbers beside states on scales, if rows are here."""
+        if opening().scheduler is not None or (self.missing == "state" and table.has_missing):
+            return self.in_states(table)
+        return prepared(table, None if self.bins is None else {})
+
     def in_states(self, table: Table) -> Table:
         """Return a table with its numbers cut where there are states beside them, and then states of missing cells."""
         as_states = self.missing == "state" and table.has_missing
-        if self.bins == {} and not as_states:  # --bins none
-            return table.rescale() if mixes_numbers(table.variables) else table
         if as_states or mixes_numbers(table.variables):
             table = table.discretize(AUTO)
         return table.with_missing_states() if as_states else table
@@ -426,8 +433,8 @@ def reading_options(*missing: str) -> Decorator:
             multiple=True,
             metavar="N|auto|none|COLUMN=N|COLUMN=CUT,...",
             help="Cut columns of numbers into at most N bins, or at the given points; columns that are states are cut "
-            "where they are named. May be repeated for columns. With none they stay numbers, each with a regression "
-            "in every configuration of labels.  [default: auto, where numbers stand beside states]",
+            "where they are named. May be repeated for columns. Without it only columns are cut in which rows heap up "
+            "at one number, and with none not these either.",
         ),
         click.option("--binning", metavar="quantile|equal-width", help="How to place N bins.  [default: quantile]"),
         missing_option(*missing),

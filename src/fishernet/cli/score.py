@@ -334,7 +334,7 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
     """Return what is printed of a table in folds, held-out log-likelihoods of rows, and what limits comparisons."""
     with progress_bar() as progress:
         progress("reading the table", 0, None)
-        table = reading.read_states(path, progress)
+        table = reading.read_ready(path, progress)
         way = way_with_missing(table, reading.way, named_score(asked["score"]) if asked["score"] else None)
         found = cross_validate(table, progress=progress, missing=way, **asked)
     facts: dict[str, Any] = {

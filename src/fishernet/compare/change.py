@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,17 +30,16 @@ from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
 from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
 from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.mixed_families import Counts, families_between
 from fishernet.compare.conditionals.nats import Nats
-from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
-from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
 from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
 from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order, told_of_rows
 from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
-from fishernet.data import Source, State, Table
+from fishernet.data import Source, State
 from fishernet.data.options import Bins
 from fishernet.data.pooling import counted
 from fishernet.data.source import is_statistics
@@ -363,14 +362,10 @@ def explained(
     return replace(result, by_variable=MappingProxyType({name: result.by_variable[name] for name in names}))
 
 
-def families_of_tables(
-    tables: tuple[Source, Source], options: Options, counts: tuple[FamilyCounts, FamilyCounts] | None = None
-) -> Families:
-    """Return the families of two tables of states, whose counts may be known, or of numbers."""
+def families_of_tables(tables: tuple[Source, Source], options: Options, counts: Counts | None = None) -> Families:
+    """Return the families of two tables, whose counts may be known."""
     how = options.permutations, options.resamples, options.level, options.seed
-    if any(variable.is_continuous for variable in tables[0].variables):
-        return NumberFamilies(cast(tuple[Table, Table], tables), *how)
-    return StateFamilies(tables, *how, counts)
+    return families_between(tables, *how, counts)
 
 
 def _are_networks(before: Any, after: Any) -> bool:

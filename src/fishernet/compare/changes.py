@@ -32,7 +32,7 @@ from fishernet.compare.change import (
     given_graph,
     sparse_graphs,
 )
-from fishernet.compare.conditionals.state_families import FamilyCounts
+from fishernet.compare.conditionals.mixed_families import family_counts
 from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import joined_all, without_determined_columns
@@ -192,7 +192,7 @@ def explain_changes(
     columns = next(iter(ready.values())).names
     graph = graph_of_tables(list(ready.values())) if net is None else GraphOfTables(given_graph(net, columns))
     dag = graph.dag
-    counts = {name: FamilyCounts(table) for name, table in ready.items()}
+    counts = dict(zip(ready, family_counts(list(ready.values())), strict=True))
     pairs = _pairs(list(ready), way)
     share = replace(options, level=options.level / len(pairs))
     found = {}
@@ -201,7 +201,7 @@ def explain_changes(
         reporter.step(done, len(pairs))
         if earlier == REST:
             other = stacked([table for name, table in ready.items() if name != later])
-            two, known = (in_order(other), ready[later]), (FamilyCounts(other), counts[later])
+            two, known = (in_order(other), ready[later]), (counts[later].of(in_order(other)), counts[later])
         else:
             two, known = (ready[earlier], ready[later]), (counts[earlier], counts[later])
         families = families_of_tables(two, share, known)

@@ -6,20 +6,30 @@ that a test which exchanges rows between the tables stays exact. Tests by the gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.base.names import several
+from fishernet.base.progress import Watch
 from fishernet.data import Source, Table
 from fishernet.data.blocks import Blocks
 from fishernet.data.matching import is_table
+from fishernet.data.options import AUTO
 from fishernet.data.pooling import Together, stacked
+from fishernet.data.variable import mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.learn import parameters, structure
+from fishernet.learn.missing.ways import nearly_empty
+from fishernet.learn.order import Order
+from fishernet.learn.rules import Rules
 from fishernet.models import BayesianNetwork
+from fishernet.scores import Families, LocalScores, Score
+from fishernet.scores.likelihood import Bic
+from fishernet.scores.node_average import NodeAverage
 
 MOST_LEARNED = 100_000  # rows that a graph is learned from: of 13 columns in 5 s, and with the arcs that all rows give
 MOST_KEPT = 4  # graphs
@@ -49,7 +59,8 @@ def graph_of_tables(sources: Sequence[Source]) -> GraphOfTables:
     key = rows.variables, rows.n_rows, rows.rows_digest()
     dag = _known.get(key)
     if dag is None:
-        _known[key] = dag = structure(rows, seed=0).dag
+        mixed = mixes_numbers(rows.variables)
+        _known[key] = dag = _seen_two_ways(rows) if mixed else structure(rows, seed=0).dag
     for old in list(_known)[:-MOST_KEPT]:
         _known.pop(old, None)
     return GraphOfTables(dag, rows.n_rows if some is not tables else None)
@@ -87,3 +98,48 @@ def _drawn(tables: Sequence[Table]) -> Sequence[Table]:
         table[places[(places >= start) & (places < end)] - start]
         for table, start, end in zip(tables, starts, ends, strict=True)
     ]
+
+
+class _Gains:
+    """Scores families of labels and numbers by what the parents tell, in the one of two ways in which they tell more.
+
+    A regression sees a line in few rows. Bins see whatever shape, as that of numbers whose slope is another in each
+    table, which lines through the rows of both together may not show at all.
+    """
+
+    in_core = None
+
+    def __init__(self, rows: Table) -> None:
+        self.source: Source = rows
+        self.score: Score = NodeAverage(prior=True) if rows.has_missing else Bic(prior=True)
+        self._ways = LocalScores(rows, self.score), LocalScores(rows.discretize(AUTO), self.score)
+        self._number = np.array([variable.is_continuous for variable in rows.variables])
+        alone = Families.from_pairs((v, ()) for v in range(len(self._number)))
+        self._alone = [way(alone) for way in self._ways]
+
+    @property
+    def n_distinct(self) -> int:
+        """The number of distinct families scored so far."""
+        return self._ways[1].n_distinct
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        """Return the scores of families, less those of the children alone, (n_families,)."""
+        regressions, counts = self._ways
+        found = counts(families) - self._alone[1][families.children]
+        of = np.flatnonzero(self._number[families.children])
+        if len(of):
+            some = families.take(of)
+            found[of] = np.maximum(found[of], regressions(some) - self._alone[0][some.children])
+        return found
+
+    def for_core(self) -> Callable[..., npt.NDArray[np.float64]]:
+        """Return what a search of the core calls."""
+        return lambda *flat: self(Families(*flat))
+
+
+def _seen_two_ways(rows: Table) -> Dag:
+    """Return the graph of labels and numbers, in which no arc runs from a number to a label."""
+    states = [variable.cardinality for variable in rows.variables]
+    forbidden = [(parent, child) for parent in nearly_empty(rows) for child in rows.names if child != parent]
+    rules = Rules.of(rows.names, states=states, forbidden=forbidden).of_columns(rows.variables)
+    return Order(seed=0).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag

@@ -34,17 +34,18 @@ from fishernet.compare.change import (
     given_graph,
 )
 from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.mixed_families import family_counts
 from fishernet.compare.conditionals.orders import families_of
-from fishernet.compare.conditionals.state_families import FamilyCounts
 from fishernet.compare.corrections import holm_sidak
 from fishernet.compare.graph_of_tables import graph_of_tables, in_order
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.data import State, Table
 from fishernet.data.matching import as_data
-from fishernet.data.options import AUTO, Bins
+from fishernet.data.options import Bins
 from fishernet.data.pooling import repeated, with_new_state
-from fishernet.data.variable import Column, mixes_numbers
+from fishernet.data.preparing import prepared
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
 
@@ -198,13 +199,12 @@ class Monitor:
         table = repeated(as_data(reference, PURPOSE), PURPOSE)
         if table.n_rows == 0:
             raise SchemaError("the reference has no rows")
-        if bins is not None or mixes_numbers(table.variables):
-            table = table.discretize(AUTO if bins is None else bins)
+        table = prepared(table, bins)
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
         self._dag = graph_of_tables([table]).dag if net is None else given_graph(net, table.names)
         self._reference = with_new_state(table)
-        self._counts = FamilyCounts(self._reference)
+        (self._counts,) = family_counts([self._reference])
         self._batches = 0
 
     def __repr__(self) -> str:
@@ -259,7 +259,7 @@ class Monitor:
     def _tested(self, batch: Table, level: float) -> tuple[dict[str, float], dict[str, tuple[float, float, float]]]:
         """Return the corrected p-values, and the nats and intervals of those up to the level."""
         names = self._reference.names
-        counts = (self._counts, FamilyCounts(batch))
+        counts = (self._counts, self._counts.of(batch))
         families = families_of_tables((self._reference, batch), self._options, counts)
         lacking = batch.missing_counts()
         there = {v for v, name in enumerate(names) if lacking.get(name, 0) < batch.n_rows}

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.families import Family
-from fishernet.compare.conditionals.mixed_families import MixedFamilies
-from fishernet.compare.conditionals.number_families import NumberFamilies
-from fishernet.compare.conditionals.state_families import StateFamilies, cells
+from fishernet.compare.conditionals.mixed_families import families_between
+from fishernet.compare.conditionals.state_families import cells
 from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations, numbers_of_draws
 from fishernet.compare.corrections import benjamini_hochberg, holm_sidak, permutation_p_values
 from fishernet.data import Table
@@ -54,8 +53,7 @@ def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations:
     """Test whether the conditionals of a network are the same in two tables of its variables."""
     pair = tables[0].select(network.names), tables[1].select(network.names)
     of = _families(network)
-    kinds = {"states": StateFamilies, "numbers": NumberFamilies, "mixed": MixedFamilies}
-    families = kinds[network.values](pair, permutations, 2, LEVEL, seed)
+    families = families_between(pair, permutations, 2, LEVEL, seed)
     families.prepare(of)
     alone = np.array([families.p_value(family) for family in of])
     by_configuration = None

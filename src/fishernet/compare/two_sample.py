@@ -48,8 +48,9 @@ from fishernet.compare.shares import (
 from fishernet.data import Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
-from fishernet.data.options import AUTO, Bins
+from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, pooled_all, repeated, stacked
+from fishernet.data.preparing import prepared
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
@@ -247,7 +248,7 @@ def two_sample_test(
     to_fuse: tuple[tuple[Table, Table], BayesianNetwork] | None = None
     if kernel is None:
         together = _pooled_rows(X, Y, PURPOSE, ("X", "Y"))
-        X, Y = without_determined_columns(*_cut(together, bins))
+        X, Y = without_determined_columns(*_ready(together, bins))
         network = network_of_both(X, Y)
         kernel = row_kernel(network, X, Y, seed=0)
         if not (X.has_missing or Y.has_missing):
@@ -457,15 +458,15 @@ def _rows(kernel: BaseKernel, data: Any, name: str) -> Rows:
 def joined(
     X: Any, Y: Any, bins: Bins | None, purpose: str = PURPOSE, names: tuple[str, str] = ("X", "Y")
 ) -> tuple[Table, Table]:
-    """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
-    first, second = _cut(_pooled_rows(X, Y, purpose, names), bins)
+    """Return two tables of the same variables to learn a network from."""
+    first, second = _ready(_pooled_rows(X, Y, purpose, names), bins)
     return first, second
 
 
 def joined_all(tables: Mapping[str, Any], bins: Bins | None, purpose: str) -> list[Table]:
     """Return several tables of the same variables, as `joined` two."""
     found = pooled_all(tables, purpose)
-    return _cut(_with_rows(list(found), list(found.values()), purpose), bins)
+    return _ready(_with_rows(list(found), list(found.values()), purpose), bins)
 
 
 def _pooled_rows(X: Any, Y: Any, purpose: str, names: tuple[str, str]) -> list[Table]:
@@ -480,15 +481,15 @@ def _with_rows(names: Sequence[str], tables: Sequence[Table], purpose: str) -> l
     return [repeated(table, purpose) for table in tables]
 
 
-def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
-    """Return tables whose numbers are cut at points of both together, where asked for or labels are there.
+def _ready(tables: list[Table], bins: Bins | None) -> list[Table]:
+    """Return tables as a network is learned from all of them together: with the same scales and cuts.
 
-    Points of one table alone would tell it from the other: its rows lie evenly between them.
+    Those of one table alone would tell it from the others: its rows lie evenly between them.
     """
     if bins is None and not mixes_numbers(tables[0].variables):
         return tables
-    both = stacked(tables).discretize(AUTO if bins is None else bins)
-    return [table.conform(both.variables) for table in tables]
+    variables = prepared(stacked(tables), bins).variables
+    return [table.select([variable.name for variable in variables]).conform(variables) for table in tables]
 
 
 def without_determined_columns(*tables: Table, each: bool = False) -> tuple[Table, ...]:

@@ -111,7 +111,6 @@ def compare(
         check_picture_path(plot)
         check_folder(plot)
     reading = Reading.out_of(options)
-    reading.require_cuts("compare")
     with progress_bar() as progress:
         progress("reading the tables", 0, None)
         network = None if model is None else read_bayesian(model, "compare", "compare by")

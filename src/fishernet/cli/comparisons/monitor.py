@@ -15,6 +15,7 @@ from fishernet.cli.options import Reading, amount, count, explaining_kinds, read
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import CHANGED, FILE, Answer, Facts, answering, exit_code_option, progress_bar
 from fishernet.compare import Monitor, MonitorResult
+from fishernet.data.options import Bins
 
 
 @click.command(short_help="Watch batches of rows: a line of JSON each.")
@@ -43,10 +44,11 @@ def monitor(reference: Path, batches: tuple[Path, ...], model: Path | None, exit
       fishernet monitor reference.parquet day-*.parquet --min-effect 0.01 --exit-code
     """  # noqa: D301
     reading = Reading.out_of(options)
-    reading.require_cuts("monitor")
     network = None if model is None else read_bayesian(model, "monitor", "compare by")
     with progress_bar() as progress:
-        found = Monitor(reading.read(reference, progress), network, bins=None, **options)
+        found = Monitor(
+            reading.read(reference, progress), network, bins=None if reading.bins is None else {}, **options
+        )
         told = [_facts(path, found.update(reading.read(path, progress))) for path in batches]
     status = CHANGED if exit_code and any(facts["alarm"] for facts in told) else 0
     return Answer({"reference": str(reference), "batches": told}, map(json.dumps, told), status=status)

@@ -28,7 +28,7 @@ def once(method: Callable[[Any, Family], Found]) -> Callable[[Any, Family], Foun
 
     @wraps(method)
     def found(self: Any, family: Family) -> Found:
-        key = (method.__name__, family)
+        key = (method.__qualname__, family)
         if key not in self._known:
             self._known[key] = method(self, family)
         answer: Found = self._known[key]

@@ -1,91 +1,122 @@
-"""Families of labels and numbers: those of a label are counted, and a number has regressions in each configuration."""
+"""Families of two tables, by their kinds of columns: those of states are counted, and numbers have regressions.
+
+In networks of labels and numbers no arc leads from a number to a label. In graphs by which a change is told it may.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.label_families import LabelFamilies
 from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_families import NumberFamilies
-from fishernet.compare.conditionals.state_families import StateFamilies
-from fishernet.data import State, Table
+from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
+from fishernet.data import Source, State, Table
+from fishernet.data.options import AUTO
+from fishernet.data.pooling import stacked
+from fishernet.data.variable import mixes_numbers
 
 Array = npt.NDArray[np.float64]
+Counts = tuple[FamilyCounts, FamilyCounts]
+
+
+def family_counts(tables: Sequence[Source]) -> list[FamilyCounts]:
+    """Return what counts the families of several tables; numbers beside labels are in bins, at points of all."""
+    if mixes_numbers(tables[0].variables):
+        whole = [cast(Table, table) for table in tables]
+        states = stacked(whole).discretize(AUTO).variables
+        tables = [table.conform(states) for table in whole]
+    return [FamilyCounts(table) for table in tables]
+
+
+def families_between(
+    tables: tuple[Source, Source], draws: int, resamples: int, level: float, seed: int, counts: Counts | None = None
+) -> Families:
+    """Return the families of two tables, of states, of numbers or of both; their counts may be known."""
+    how = draws, resamples, level, seed
+    numbers = [variable.is_continuous for variable in tables[0].variables]
+    if not any(numbers):
+        return StateFamilies(tables, *how, counts)
+    rows = cast(tuple[Table, Table], tables)
+    return NumberFamilies(rows, *how) if all(numbers) else MixedFamilies(rows, *how, counts)
 
 
 class MixedFamilies(Families):
     """Two tables of labels and numbers."""
 
-    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
+    def __init__(
+        self,
+        tables: tuple[Table, Table],
+        draws: int,
+        resamples: int,
+        level: float,
+        seed: int,
+        counts: Counts | None = None,
+    ) -> None:
         super().__init__(len(tables[0].variables), draws, resamples, level, seed)
-        labels = [v for v, variable in enumerate(tables[0].variables) if not variable.is_continuous]
-        self._place = {v: at for at, v in enumerate(labels)}
-        names = [tables[0].names[v] for v in labels]
-        how = (draws, resamples, level, seed)
-        self._labels = StateFamilies((tables[0].select(names), tables[1].select(names)), *how)
+        how = draws, resamples, level, seed
+        before, after = counts or family_counts(tables)
+        self._states = StateFamilies((before.source, after.source), *how, (before, after))
         self._numbers = NumberFamilies(tables, *how)
+        self._labels = LabelFamilies(tables, *how, (before, after))
+        self._is_number = [variable.is_continuous for variable in tables[0].variables]
 
-    def _of(self, family: Family) -> tuple[Families, Family]:
-        """Return who looks at a family, and what it is there."""
-        if family[-1] not in self._place:
-            return self._numbers, family
-        return self._labels, tuple(self._place[v] for v in family)
+    def _of(self, family: Family) -> Families:
+        """Return who looks at a family."""
+        if self._is_number[family[-1]]:
+            return self._numbers
+        return self._labels if any(self._is_number[v] for v in family) else self._states
 
     def prepare(self, families: Iterable[Family]) -> None:
         """Count the families of labels, all at once."""
-        self._labels.prepare([self._of(family)[1] for family in families if family[-1] in self._place])
+        self._states.prepare([family for family in families if not self._is_number[family[-1]]])
 
     def p_value_bound(self, family: Family) -> float:
         """Return a p-value without draws; 1 where none is known."""
-        families, own = self._of(family)
-        return families.p_value_bound(own)
+        return self._of(family).p_value_bound(family)
 
     def counts(self, family: Family) -> Array | None:
         """Return the counts before and after; None of numbers."""
-        families, own = self._of(family)
-        return families.counts(own)
+        return self._of(family).counts(family)
 
     def marginal_p_value(self, v: int) -> float:
         """Return the p-value of "this column has the same distribution"."""
-        families, own = self._of((v,))
-        return families.marginal_p_value(own[0])
+        return self._of((v,)).marginal_p_value(v)
 
     def new_labels(self) -> dict[str, dict[State, int]]:
         """Return the labels that only the later table has."""
-        return self._labels.new_labels()
+        found = self._states.new_labels()
+        names = [variable.name for variable in self._numbers.variables if not variable.is_continuous]
+        return {name: found[name] for name in names if name in found}
 
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
         """Return how conditionals of labels changed in each configuration of the parents."""
-        own = [self._of(family)[1] for family in families if family[-1] in self._place]
-        return self._labels.configurations(own, smoothing)
+        own = [family for family in families if not self._is_number[family[-1]]]
+        return self._states.configurations(own, smoothing)
 
     def is_small(self, family: Family) -> bool:
         """Return whether a family can be looked at."""
-        families, own = self._of(family)
-        return families.is_small(own)
+        return self._of(family).is_small(family)
 
     def score(self, family: Family) -> float:
         """Return the BIC of a conditional that both tables share."""
-        families, own = self._of(family)
-        return families.score(own)
+        return self._of(family).score(family)
 
     def score_apart(self, family: Family) -> float:
         """Return the BIC of a conditional for each table."""
-        families, own = self._of(family)
-        return families.score_apart(own)
+        return self._of(family).score_apart(family)
 
     def _bayes_factor(self, family: Family) -> float:
-        families, own = self._of(family)
-        return families._bayes_factor(own)
+        return self._of(family)._bayes_factor(family)
 
     def _tested(self, family: Family, random: np.random.Generator) -> float:
-        families, own = self._of(family)
-        return families._tested(own, random)
+        return self._of(family)._tested(family, random)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
-        families, own = self._of(family)
-        return families._estimated(own, p_value, random)
+        return self._of(family)._estimated(family, p_value, random)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.families import Families, Family, once
 from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.conditionals.number_tests import regression_p_value
-from fishernet.data import State, Table
+from fishernet.data import Column, State, Table
 
 Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
@@ -27,6 +27,11 @@ class NumberFamilies(Families):
     def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
         super().__init__(len(tables[0].variables), draws, resamples, level, seed)
         self._tables = tables
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self._tables[0].variables
 
     def counts(self, family: Family) -> None:  # noqa: ARG002
         """Return nothing: numbers are not counted."""
@@ -54,11 +59,7 @@ class NumberFamilies(Families):
         return True
 
     def rows(self, family: Family) -> tuple[Array, Array]:
-        """Return the rows that are complete in a family, before and after, (n, members).
-
-        Numbers are on their scales. Parents with labels are columns of 0 and 1, one for each configuration but the
-        first, and their products with the parents that are numbers, while these are few: otherwise one for each state.
-        """
+        """Return the rows that are complete in a family, before and after: the parents' columns, and the child."""
         columns = [_columns(table, family) for table in self._tables]
         before, after = (rows[~np.isnan(rows).any(axis=1)] for rows in columns)
         return before, after
@@ -108,24 +109,31 @@ class NumberFamilies(Families):
 
 def _columns(table: Table, family: Family) -> Array:
     """Return the columns of a family's regression, the child as the last, (n_rows, columns); NaN in missing cells."""
-    variables = [table.variables[v] for v in family]
-    numbers = [
-        variable.scaled(table.codes[v]) for v, variable in zip(family, variables, strict=True) if variable.is_continuous
-    ]
-    labels = [(v, variable) for v, variable in zip(family, variables, strict=True) if not variable.is_continuous]
+    *parents, child = family
+    return np.column_stack([parent_columns(table, parents), table.variables[child].scaled(table.codes[child])])
+
+
+def parent_columns(table: Table, parents: Sequence[int]) -> Array:
+    """Return the columns by which a regression knows the parents, (n_rows, columns); NaN where one is missing.
+
+    Numbers are on their scales. Labels are columns of 0 and 1, one for each configuration but the first, and their
+    products with the numbers, while these are few: otherwise one for each state.
+    """
+    numbers = [table.variables[v].scaled(table.codes[v]) for v in parents if table.variables[v].is_continuous]
+    labels = [(v, table.variables[v]) for v in parents if not table.variables[v].is_continuous]
     if not labels:
-        return np.stack(numbers, axis=1)
+        return np.stack(numbers, axis=1) if numbers else np.empty((table.n_rows, 0))
     missing = np.logical_or.reduce([variable.missing(table.codes[v]) for v, variable in labels])
     sizes = [variable.cardinality for _, variable in labels]
     codes = [np.where(missing, 0, table.codes[v]).astype(np.int64) for v, _ in labels]
-    if math.prod(sizes) * len(numbers) <= MOST_COLUMNS:
+    if math.prod(sizes) * (len(numbers) + 1) <= MOST_COLUMNS:
         marks = _marks(np.ravel_multi_index(codes, sizes), math.prod(sizes))
-        told = [marks, *(marks * z[:, None] for z in numbers[:-1])]
+        told = [marks, *(marks * z[:, None] for z in numbers)]
     else:
         told = [_marks(of, size) for of, size in zip(codes, sizes, strict=True)]
-    rows = np.concatenate([*told, np.stack(numbers, axis=1)], axis=1)
-    rows[missing] = np.nan
-    return rows
+    columns = np.column_stack([*told, *numbers])
+    columns[missing] = np.nan
+    return columns
 
 
 def _marks(codes: npt.NDArray[np.int64], n: int) -> Array:

@@ -1,10 +1,11 @@
-"""Whether the regression of a number on its parents is the same in two tables, whatever changed upstream.
+"""Whether a number, or a label, depends on numbers in the same way in two tables, whatever changed upstream.
 
 A number that is independent of the table given its parents is so given the propensity, the probability of the later
 table given the parents (Rosenbaum and Rubin, 1983). So rows change places within strata of a fitted propensity. What
 still varies within a stratum is taken out by regression: the number is replaced by normal scores of what is left of it
 after a regression on the parents, in both tables together. Three things are looked at: their sum, that of their
-products with the parents, and that of their squares, in the later table.
+products with the parents, and that of their squares, in the later table. Of labels the shares are looked at that such
+a regression leaves of each, and their products with the parents.
 
 Few rows are permuted. Where no permutation reaches what is observed, the chi-squared distribution says how much less
 likely it is than one in so many: a p-value that is corrected for many variables can only so be small.
@@ -13,12 +14,15 @@ likely it is than one in so many: a p-value that is corrected for many variables
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
 
+MOST_TOLD = 10_000_000  # numbers of labels' products with parents that are looked at
 MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
 STEPS, RIDGE = 25, 1e-3  # of the propensity's regression
@@ -36,18 +40,53 @@ def regression_p_value(before: Array, after: Array, random: np.random.Generator,
     draws : int
         How many permutations to draw, where rows are permuted.
     """
-    rows = np.concatenate([before, after])
-    later = np.repeat([0.0, 1.0], [len(before), len(after)])
-    spread = rows.std(axis=0)
-    columns = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    parents = columns[:, :-1][:, spread[:-1] > 0]
-    design = _design(parents)
-    if min(len(before), len(after)) == 0 or len(rows) < design.shape[1] + 2 * FEWEST_LEFT or not spread[-1] > 0:
+    given = _Parents(before[:, :-1], after[:, :-1])
+    values = _standardized(np.concatenate([before[:, -1:], after[:, -1:]]))
+    if not given.tells or not values.shape[1]:
         return math.nan
-    strata = _strata(_propensity(design, later), later) if parents.shape[1] else np.zeros(len(rows), dtype=np.int64)
-    score = _normal_scores(columns[:, -1] - design @ np.linalg.lstsq(design, columns[:, -1])[0])
-    told = np.concatenate([score[:, None], score[:, None] * parents, (score**2 - 1)[:, None]], axis=1)
-    return _Strata(strata, later, told).p_value(random, draws)
+    score = _normal_scores(given.unexplained(values)[:, 0])[:, None]
+    return given.p_value([score, score * given.parents, score**2 - 1], random, draws)
+
+
+def label_p_value(before: Array, after: Array, codes: Codes, random: np.random.Generator, draws: int) -> float:
+    """Return the p-value of "the probabilities of these labels given numbers did not change"; NaN as above.
+
+    Parameters
+    ----------
+    before, after : (n, n_parents)
+        The parents.
+    codes : (n_before + n_after,)
+        The labels of both.
+    random, draws : as for `regression_p_value`
+    """
+    given = _Parents(before, after)
+    labels = np.unique(codes)[1:]
+    if not given.tells or not len(labels):
+        return math.nan
+    left = given.unexplained(np.asarray(codes[:, None] == labels, dtype=np.float64))
+    by_parent = [left * parent[:, None] for parent in given.parents.T]
+    return given.p_value([left, *(by_parent if left.size * len(by_parent) <= MOST_TOLD else [])], random, draws)
+
+
+class _Parents:
+    """The parents of both tables, and the strata of rows that are alike by them."""
+
+    def __init__(self, before: Array, after: Array) -> None:
+        self.later = np.repeat([0.0, 1.0], [len(before), len(after)])
+        self.parents = _standardized(np.concatenate([before, after]))
+        self._design = _design(self.parents)
+        n, width = self._design.shape
+        self.tells = min(len(before), len(after)) > 0 and n >= width + 2 * FEWEST_LEFT
+
+    def unexplained(self, values: Array) -> Array:
+        """Return what a regression of both tables on the parents, their squares and products leaves of values."""
+        return np.asarray(values - self._design @ np.linalg.lstsq(self._design, values)[0])
+
+    def p_value(self, told: Sequence[Array], random: np.random.Generator, draws: int) -> float:
+        """Return the p-value of the sums of columns in the later table, given its rows in each stratum."""
+        n, width = self.parents.shape
+        strata = _strata(_propensity(self._design, self.later), self.later) if width else np.zeros(n, dtype=np.int64)
+        return _Strata(strata, self.later, np.concatenate(told, axis=1)).p_value(random, draws)
 
 
 class _Strata:
@@ -89,6 +128,13 @@ class _Strata:
     def _statistic(self, later: Array) -> float:
         total = later @ self._told
         return float(total @ self._inverse @ total)
+
+
+def _standardized(columns: Array) -> Array:
+    """Return the columns that vary, with mean 0 and spread 1."""
+    spread = columns.std(axis=0)
+    varying = columns[:, spread > 0]
+    return np.asarray((varying - varying.mean(axis=0)) / spread[spread > 0])
 
 
 def _design(parents: Array) -> Array:

@@ -70,22 +70,26 @@ def _turned(families: Families, graph: Parents, level: float) -> Iterator[Parent
     moved = {v for v, family in enumerate(of) if corrected[v] <= within or families.evidence(family) > 0}
     for y, parents in enumerate(graph):
         for x in parents:
-            if {x, y} & moved and (other := _reversed(families, graph, x, y)) is not None:
-                yield other
+            if {x, y} & moved:
+                yield from _reversed(families, graph, x, y)
 
 
-def _reversed(families: Families, graph: Parents, x: int, y: int) -> Parents | None:
-    """Return a graph with ``y -> x`` for ``x -> y``; None where x reaches y another way, or a family is too large."""
+def _reversed(families: Families, graph: Parents, x: int, y: int) -> Iterator[Parents]:
+    """Yield graphs with ``y -> x`` for ``x -> y``; none where x reaches y another way, or a family is too large.
+
+    In the first x keeps its parents; in the second it loses those that it does not need beside y.
+    """
     of_x, of_y = set(graph[x]), set(graph[y]) - {x}
     without = [tuple(sorted(of_y)) if v == y else parents for v, parents in enumerate(graph)]
     wide_x, wide_y = of_x | of_y | {y}, of_x | of_y
     if _reaches(without, x, y) or not families.is_small((*wide_x, x)):
-        return None
+        return
     families.prepare(_with_each_left_out(wide_x, x) + _with_each_left_out(wide_y, y))
     new = list(graph)
-    new[x] = _pruned(families, x, wide_x, wide_x - of_x - {y})
     new[y] = _pruned(families, y, wide_y, wide_y)
-    return tuple(new)
+    for loose in (wide_x - of_x - {y}, wide_x - {y}):
+        new[x] = _pruned(families, x, wide_x, loose)
+        yield tuple(new)
 
 
 def _with_each_left_out(parents: set[int], child: int) -> list[Family]:

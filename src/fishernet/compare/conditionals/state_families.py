@@ -14,7 +14,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange, l
 from fishernet.compare.conditionals.families import Families, Family, once
 from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats, changed_nats
 from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
-from fishernet.data import Source, State, Statistic
+from fishernet.data import Source, State, Statistic, Table
 from fishernet.data.variable import Variable
 from fishernet.learn.missing.incomplete import AvailableCases
 
@@ -30,14 +30,19 @@ class FamilyCounts:
     """The counts of one table's families, each counted once, however many other tables it is compared with."""
 
     def __init__(self, table: Source) -> None:
-        self._source = AvailableCases(table)
+        self.source = table
+        self._cases = AvailableCases(table)
         self._statistics: dict[Family, Statistic] = {}
 
     def prepare(self, families: Iterable[Family]) -> None:
         """Count families that will be asked for, all at once."""
         sets = sorted({tuple(sorted(family)) for family in families} - self._statistics.keys())
         if sets:
-            self._statistics.update(zip(sets, self._source.statistics(sets), strict=True))
+            self._statistics.update(zip(sets, self._cases.statistics(sets), strict=True))
+
+    def of(self, table: Table) -> FamilyCounts:
+        """Return the counts of another table in the same states."""
+        return FamilyCounts(table.conform(self.source.variables))
 
     def cells(self, family: Family) -> Array:
         """Return the counts of a family, (configurations, states)."""

@@ -1,0 +1,127 @@
+"""Families of a label below numbers: a logistic regression, or the numbers in bins where that is likelier."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.compare.conditionals.families import Family, once
+from fishernet.compare.conditionals.number_families import parent_columns
+from fishernet.compare.conditionals.number_tests import label_p_value
+from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
+from fishernet.data import Table
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Rows = tuple[Array, Codes]  # the parents, and the child
+
+MOST_SLOPES = 60  # of a regression
+MOST_ROWS = 20_000  # to which one is fitted: of more, to as many
+STEPS, RIDGE, NEAR = 30, 1e-3, 1e-4  # of Newton's method, with columns in units of their spread
+MOST_LOGIT = 40.0
+
+
+class LabelFamilies(StateFamilies):
+    """Two tables, of whose labels it is asked, with parents among which are numbers; `counts` have these in bins."""
+
+    def __init__(
+        self,
+        tables: tuple[Table, Table],
+        draws: int,
+        resamples: int,
+        level: float,
+        seed: int,
+        counts: tuple[FamilyCounts, FamilyCounts],
+    ) -> None:
+        super().__init__((counts[0].source, counts[1].source), draws, resamples, level, seed, counts)
+        self._rows = tables
+
+    def rows(self, family: Family) -> tuple[Rows, Rows]:
+        """Return the rows that are complete in a family, before and after."""
+        before, after = (_complete(table, family) for table in self._rows)
+        return before, after
+
+    @once
+    def score(self, family: Family) -> float:
+        """Return the BIC of a conditional that both tables share."""
+        return max(StateFamilies.score(self, family), self._regression(family, apart=False))
+
+    @once
+    def score_apart(self, family: Family) -> float:
+        """Return the BIC of a conditional for each table."""
+        return max(StateFamilies.score_apart(self, family), self._regression(family, apart=True))
+
+    def p_value_bound(self, family: Family) -> float:  # noqa: ARG002
+        """Return 1: none is known without draws."""
+        return 1.0
+
+    def _regression(self, family: Family, *, apart: bool) -> float:
+        """Return the BIC of a logistic regression of both tables together, or of one for each."""
+        pairs, n_rows = self.rows(family), [table.n_rows for table in self._rows]
+        if apart:
+            return sum(_bic(*of, self._cards[family[-1]], n) for of, n in zip(pairs, n_rows, strict=True))
+        (x, codes), (y, others) = pairs
+        whole = np.concatenate([x, y]), np.concatenate([codes, others])
+        return _bic(*whole, self._cards[family[-1]], sum(n_rows))
+
+    def _bayes_factor(self, family: Family) -> float:
+        by_lines, in_bins = self._regression(family, apart=False), StateFamilies.score(self, family)
+        if by_lines < in_bins:
+            return super()._bayes_factor(family)
+        return self._regression(family, apart=True) - by_lines
+
+    def _tested(self, family: Family, random: np.random.Generator) -> float:
+        (before, codes), (after, others) = self.rows(family)
+        return label_p_value(before, after, np.concatenate([codes, others]), random, self._draws[0])
+
+
+def _complete(table: Table, family: Family) -> Rows:
+    """Return the parents' columns and the child's codes in the rows that are complete in a family."""
+    *parents, child = family
+    columns, codes = parent_columns(table, parents), table.codes[child]
+    known = ~(np.isnan(columns).any(axis=1) | table.variables[child].missing(codes))
+    return columns[known], codes[known].astype(np.int64)
+
+
+def _bic(parents: Array, codes: Codes, n_states: int, n_rows: int) -> float:
+    """Return the BIC of a logistic regression, as if rows that lack a cell were as those that do not."""
+    if len(codes) == 0:
+        return 0.0
+    if (parents.shape[1] + 1) * (n_states - 1) > MOST_SLOPES:
+        return -math.inf
+    some = slice(None, None, math.ceil(len(codes) / MOST_ROWS))
+    spread = parents[some].std(axis=0)
+    columns = (parents[some] - parents[some].mean(axis=0)) / np.where(spread > 0, spread, 1)
+    states, own = np.unique(codes[some], return_inverse=True)
+    average: float = _log_likelihood(np.column_stack([np.ones(len(columns)), columns]), own, len(states)) / len(own)
+    n_parameters = (parents.shape[1] + 1) * (n_states - 1)
+    return float(average * n_rows - math.log(max(n_rows, 2)) / 2 * n_parameters)
+
+
+def _log_likelihood(X: Array, codes: Codes, n_states: int) -> float:
+    """Return the log-likelihood of a logistic regression of codes on columns, nearly at its maximum."""
+    width, free = X.shape[1], n_states - 1
+    slopes = np.zeros((width, free))
+    seen = np.asarray(codes[:, None] == np.arange(1, n_states), dtype=np.float64)
+    for _ in range(STEPS):
+        shares = np.exp(_log_shares(X, slopes))[:, 1:]
+        gradient = X.T @ (seen - shares) - RIDGE * slopes
+        hessian = np.empty((free, width, free, width))
+        for a in range(free):
+            for b in range(free):
+                weights = shares[:, a] * ((a == b) - shares[:, b])
+                hessian[a, :, b, :] = (X * weights[:, None]).T @ X
+        square = hessian.reshape(free * width, free * width) + RIDGE * np.eye(free * width)
+        step = np.linalg.solve(square, gradient.T.ravel()).reshape(free, width).T
+        slopes += step / max(1.0, float(np.abs(step).max(initial=0.0)))  # no slope moves by more than 1
+        if np.abs(step).max(initial=0.0) < NEAR:
+            break
+    return float(_log_shares(X, slopes)[np.arange(len(codes)), codes].sum())
+
+
+def _log_shares(X: Array, slopes: Array) -> Array:
+    """Return the logarithms of the probabilities of each state, (n, states)."""
+    logits = np.concatenate([np.zeros((len(X), 1)), np.clip(X @ slopes, -MOST_LOGIT, MOST_LOGIT)], axis=1)
+    return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))

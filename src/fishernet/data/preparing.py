@@ -1,0 +1,55 @@
+"""What is done with numbers that stand beside labels before a network is learned: one answer for all verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import warn
+from fishernet.data.encoding.scales import heaped_at
+from fishernet.data.options import AUTO, Bins
+from fishernet.data.source import told_of_cuts
+from fishernet.data.table import Table
+from fishernet.data.variable import mixes_numbers
+
+
+def prepared(rows: Table, bins: Bins | None = None) -> Table:
+    """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
+
+    Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
+    rows heap up at one number, as at no hours or no income, are cut into bins, with a warning, unless `bins` says what
+    is cut.
+    """
+    if bins is not None:
+        rows = rows.discretize(bins) if bins != {} else rows
+    if not mixes_numbers(rows.variables):
+        return rows
+    rows = _varying(rows)
+    plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
+    heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
+    cuts: Any = dict.fromkeys(heavy, AUTO)
+    cut = rows.discretize(cuts) if heavy else rows
+    if heavy:
+        told = told_of_cuts(rows, cut)
+        warn(f"one number has a tenth of the rows or more, and {told}; bins={{}} cuts none", parameter="bins")
+    return cut.rescale({name: "auto" for name in plain if name not in heavy})
+
+
+def _varying(rows: Table) -> Table:
+    """Return a table without the columns of numbers that no regression can have, with a warning."""
+    why = {v.name: _unfit(column) for v, column in zip(rows.variables, rows.codes, strict=True) if v.is_continuous}
+    left = {name: reason for name, reason in why.items() if reason}
+    if not left:
+        return rows
+    warn("; ".join(f"{name!r} {reason}, and is left out" for name, reason in left.items()))
+    return rows.select([name for name in rows.names if name not in left])
+
+
+def _unfit(column: npt.NDArray[np.float64]) -> str:
+    """Return what is wrong with a column of numbers; nothing where it has two that differ, and all are finite."""
+    known = column[~np.isnan(column)]
+    if np.isinf(known).any():
+        return "holds infinite numbers"
+    return "" if len(known) and known.min() < known.max() else "has no two numbers that differ"

@@ -1,0 +1,71 @@
+"""What changed between tables of labels and numbers, without an option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+from fishernet.compare.conditionals.number_tests import label_p_value
+from tests.rates import assert_at_most
+
+FAST: dict[str, Any] = {"permutations": 199, "resamples": 60}
+explain = fn.compare.explain_change
+
+
+def table(n: int, seed: int, *, a: float = 0.5, slope: float = 1.0, sd: float = 1.0, odds: float = 0.0) -> Any:
+    """Return rows of a label above a number, a number above which is that one, and a label below it."""
+    rng = np.random.default_rng(seed)
+    label = rng.random(n) < a
+    x = 1.5 * label + rng.normal(size=n)
+    below = rng.random(n) < 1 / (1 + np.exp(2 - 2 * x - odds))
+    return {
+        "a": np.where(label, "p", "q"),
+        "x": np.exp(x),
+        "y": slope * x + sd * rng.normal(size=n),
+        "b": np.where(below, "yes", "no"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "guilty"),
+    [({}, set()), ({"a": 0.7}, {"a"}), ({"slope": 0.6}, {"y"}), ({"sd": 1.4}, {"y"}), ({"odds": 1.2}, {"b"})],
+    ids=["nothing", "a", "slope", "sd", "odds"],
+)
+def test_it_names_what_changed(change: dict[str, float], guilty: set[str]) -> None:
+    found = explain(table(1500, 11), table(1500, 12, **change), **FAST)
+    assert set(found.changed()) == guilty
+    assert {name for name in found.by_variable if name not in found.changed()} == {"a", "x", "y", "b"} - guilty
+
+
+def test_cells_may_be_missing() -> None:
+    frames = [table(1500, 11), table(1500, 12, slope=0.6)]
+    for number, frame in enumerate(frames):
+        gone = np.random.default_rng(number).random((4, 1500)) < 0.1
+        for name, of in zip(frame, gone, strict=True):
+            frame[name] = [None if lacks else cell for cell, lacks in zip(frame[name].tolist(), of, strict=True)]
+    found = explain(*frames, **FAST)
+    assert found.changed() == ("y",)
+    assert fn.compare.two_sample_test(*frames, permutations=99, seed=1).p_value <= 0.05
+
+
+def test_the_graph_that_is_given_may_lead_from_a_number_to_a_label() -> None:
+    dag = fn.Dag.from_edges(["a", "x", "y", "b"], [("a", "x"), ("x", "y"), ("x", "b")])
+    found = explain(table(1000, 11), table(1000, 12, odds=1.2), dag, **FAST)
+    assert found.changed() == ("b",)
+    assert {name for change in found.by_configuration for name in change.configuration} == {"x"}
+
+
+def test_a_label_below_numbers_is_not_accused_of_what_changed_above() -> None:
+    """The numbers shift by half their spread; the label depends on them as before."""
+
+    def alarm(seed: int) -> bool:
+        rng = np.random.default_rng(seed)
+        before, after = rng.normal(size=(300, 2)), rng.normal(0.5, 1, size=(200, 2))
+        logits = np.concatenate([before, after]) @ [[0, 1.5, -1], [0, 0.5, 1]]
+        codes = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        return label_p_value(before, after, codes, rng, 99) <= 0.05
+
+    assert_at_most((alarm(seed) for seed in range(400)), 0.05, fault=0.12)
