@@ -254,8 +254,13 @@ def test_numbers_are_cut_into_bins(tmp_path: Path) -> None:
         assert len(facts["arcs"]) == 1
         assert fn.load(tmp_path / "m.json").variables == fn.read_table(path, continuous=["x"], **options).variables
     facts_of("learn", path, "--continuous", "x", "-o", tmp_path / "m.json")
+    assert fn.load(tmp_path / "m.json").variables[0].is_continuous
     auto = fn.read_table(path, bins="auto", continuous=["x"]).variables[0]
-    assert fn.load(tmp_path / "m.json").variables[0].cuts == auto.cuts
+    for of_states in (["--bins", "auto"], ["--score", "bdeu"], ["--search", "exact"], ["--missing", "em"]):
+        facts_of("learn", path, "--continuous", "x", *of_states, "-o", tmp_path / "m.json")
+        assert fn.load(tmp_path / "m.json").variables[0].cuts == auto.cuts
+    good("learn", path, "--continuous", "x", "-o", tmp_path / "m.bif")  # a file of networks of states
+    assert [variable.cardinality for variable in fn.load(tmp_path / "m.bif").variables] == [4, 2]
 
 
 def test_missing_cells_are_dropped_or_made_a_state(csv: Path) -> None:

@@ -38,19 +38,19 @@ def people(tmp_path: Path, rows: dict[str, list[str]]) -> Path:
 @pytest.fixture
 def model(people: Path, tmp_path: Path) -> Path:
     path = tmp_path / "people.json"
-    good("learn", people, "--bins", "none", "--holdout", "0", "-o", path)
+    good("learn", people, "--holdout", "0", "-o", path)
     return path
 
 
 def test_learning_keeps_numbers_and_tells_their_scales(people: Path, model: Path) -> None:
     net = fn.load(model)
     assert [variable.is_continuous for variable in net.variables] == [False, True, True, True]
-    facts = facts_of("learn", people, "--bins", "none", "--json")
+    facts = facts_of("learn", people, "--holdout", 0, "--json")
     assert facts["columns"] == {"categorical": ["sex"], "continuous": ["height", "weight", "income"]}
     assert facts["scales"] == {"income": "log(x)"}
     pairs = (("sex", "height"), ("height", "weight"), ("sex", "weight"))
     assert {frozenset(arc) for arc in facts["arcs"]} == {frozenset(pair) for pair in pairs}
-    assert "'income' is taken as log(x)" in good("describe", people, "--bins", "none").out
+    assert "'income' is taken as log(x)" in good("describe", people).out
 
 
 def test_questions_are_answered_with_probabilities_and_with_numbers(model: Path) -> None:
@@ -90,5 +90,4 @@ def test_what_numbers_cannot_do_is_refused_with_a_reason(people: Path, model: Pa
     assert "'height' has none" in refused("query", model, "height", "sex", "--joint")
     assert "'age'" in refused("query", model, "age")
     assert "continuous" in refused("query", model, "--do", "height=3")
-    assert "--bins none" in refused("compare", people, people, "--bins", "none")
-    assert "search" in refused("learn", people, "--bins", "none", "--search", "exact")
+    assert "--bins none" in refused("cluster", people, "-k", 2, "--bins", "none")

@@ -254,13 +254,15 @@ def test_any_model_and_table_has_a_report(given: str) -> None:
         assert "has no exact inference" in page.html
 
 
-def test_numbers_beside_states_are_cut_into_bins() -> None:
+def test_numbers_beside_states_stay_numbers() -> None:
     draws = np.random.default_rng(1)
     frame = {"kind": draws.choice(["a", "b"], 300).tolist(), "size": draws.normal(size=300)}
     page = fn.report(frame)
-    assert [len(states) for states in shown(page).network["states"]] == [2, 4]
-    assert "<b>size</b>) were cut into bins" in page.html
-    assert [len(states) for states in shown(fn.report(frame, bins=3)).network["states"]] == [2, 3]
+    assert page.model.values == "mixed"
+    assert "were cut into bins" not in page.html
+    cut = fn.report(frame, bins=3)
+    assert [len(states) for states in shown(cut).network["states"]] == [2, 3]
+    assert "<b>size</b>) were cut into bins" in cut.html
 
 
 def mixed_table(seed: int, *, taller: float = 0.0, missing: float = 0.0) -> fn.Table:

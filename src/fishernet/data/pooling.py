@@ -111,6 +111,8 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
             f"{one.name!r} is cut into bins at different points in the two tables, and {purpose} compares bin with "
             "bin; read the second with schema=first.variables"
         )
+    if one.is_continuous and other.is_continuous and one.unit == other.unit:
+        return one if one.scale is not None or other.scale is None else other  # a scale changes no number
     if one.is_continuous and other.is_continuous:
         kinds = [
             {None: "numbers", "days": "dates", "seconds": "times", "time": "times of the day"}[side.unit]

@@ -20,9 +20,10 @@ from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
-from fishernet.data.options import AUTO, Bins
+from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, stacked
-from fishernet.data.variable import mixes_numbers
+from fishernet.data.preparing import prepared
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
@@ -104,7 +105,7 @@ def report(
         The data. States may be missing.
     model : BayesianNetwork, MarkovNetwork, DependencyNetwork or Dag, optional
         The model of the page; parameters of a graph are learned from the table first. Without it a Bayesian network is
-        learned; if some columns are categorical, continuous ones are cut into bins for it.
+        learned; numbers stay numbers in it, but for columns in which many rows have one number.
     path : path, optional
         Where to write the page.
     compare_with : Table or data frame, optional
@@ -114,8 +115,7 @@ def report(
     title : str
         Of the page.
     bins : int, "auto", or mapping from column to one of these or to cut points; optional
-        How continuous columns are cut where no model is given: by default "auto" if some columns are categorical, and
-        not at all otherwise.
+        How continuous columns are cut where no model is given, as for `learn.bayesian_network`.
     seed : int
         Of samples, folds and permutations: the same seed gives the same page.
     progress : callable or True, optional
@@ -193,26 +193,24 @@ def _material(
             raise FishernetError("bins= cannot be combined with model=; the model has its states", parameter="bins")
         fitted = _fitted(model, original)
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
-    numbers = tuple(v.name for v in original.variables if v.is_continuous)
-    cut = numbers if bins is not None or mixes_numbers(original.variables) else ()
-    rows = original
-    if cut:
-        points = _points(original, later, bins) if later is not None else AUTO if bins is None else bins
-        rows = original.discretize(points)
-    rows = cast(Table, without_determined(rows, [] if target is None else [target]))
-    net = bayesian_network(rows, seed=seed, progress=progress)
+    ready = prepared(original, bins)
+    numbers = {v.name for v in original.variables if v.is_continuous}
+    if later is not None:
+        own = _as_compared(original, later, bins)
+        columns = [own.get(v.name, v) if v.name in numbers else v for v in ready.variables]
+        ready = original.select(ready.names).conform(columns)
+    rows = cast(Table, without_determined(ready, [] if target is None else [target]))
+    cut = tuple(v.name for v in rows.variables if v.name in numbers and not v.is_continuous)
+    net = bayesian_network(rows, bins={}, seed=seed, progress=progress)
     return original, Material(rows, net, True, seed), cut
 
 
-def _points(table: Table, later: Table, bins: Bins | None) -> Bins:
-    """Return where numbers are cut: as a comparison of the two tables does, and otherwise by the first alone."""
-    own = AUTO if bins is None else bins
-    every: dict[str | None, Any] = {**own} if isinstance(own, Mapping) else {None: own}  # type: ignore[dict-item]
+def _as_compared(table: Table, later: Table, bins: Bins | None) -> dict[str, Column]:
+    """Return the columns as a comparison of two tables takes them: cut at the same points, and on the same scales."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FishernetWarning)  # what is left out of the comparison is told there
-        both = stacked(pooled(table, later, "compare_with")).discretize(own)
-    numbers = {variable.name for variable in table.variables if variable.is_continuous}
-    return every | {v.name: v.cuts for v in both.variables if v.name in numbers and v.cuts is not None}
+        both = prepared(stacked(pooled(table, later, "compare_with")), bins)
+    return {variable.name: variable for variable in both.variables}
 
 
 def _fitted(model: Any, table: Table) -> Any:

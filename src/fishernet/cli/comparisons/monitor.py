@@ -15,7 +15,6 @@ from fishernet.cli.options import Reading, amount, count, explaining_kinds, read
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import CHANGED, FILE, Answer, Facts, answering, exit_code_option, progress_bar
 from fishernet.compare import Monitor, MonitorResult
-from fishernet.data.options import Bins
 
 
 @click.command(short_help="Watch batches of rows: a line of JSON each.")
