@@ -69,3 +69,17 @@ def test_a_label_below_numbers_is_not_accused_of_what_changed_above() -> None:
         return label_p_value(before, after, codes, rng, 99) <= 0.05
 
     assert_at_most((alarm(seed) for seed in range(400)), 0.05, fault=0.12)
+
+
+def test_what_becomes_of_a_number_is_told_in_its_own_unit() -> None:
+    """x is e to the power of a normal number, which is 1 larger later, whatever the label is: now more often q."""
+    rng = np.random.default_rng(5)
+    frames: list[Any] = []
+    for share, shift in ((0.5, 0.0), (0.2, 1.0)):
+        label = rng.random(4000) < share
+        frames.append({"a": np.where(label, "p", "q"), "x": np.exp(2 * label + shift + rng.normal(size=4000))})
+    found = explain(frames[0], frames[1], **FAST)
+    assert set(found.numbers) == {"x"}
+    was, now = found.numbers["x"].before, found.numbers["x"].after
+    np.testing.assert_allclose(now, np.quantile(frames[1]["x"], [0.1, 0.5, 0.9]))
+    np.testing.assert_allclose(was, np.array(now) / np.e, rtol=0.15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -117,6 +118,7 @@ class Learner(ABC):
 
 
 MOST_NAMES = 6
+KIND_ENDS = r"\(| of "  # of a scale's words; describe says all of them
 
 
 def column_lines(facts: Facts) -> list[Line]:
@@ -125,7 +127,7 @@ def column_lines(facts: Facts) -> list[Line]:
     lines += [
         (f"  {kind}", f"{len(names):,}: {_first([*map(shown, names)])}") for kind, names in facts["columns"].items()
     ]
-    scales = [f"{shown(name)} as {scale}" for name, scale in facts["scales"].items()]
+    scales = [f"{shown(name)} as {re.split(KIND_ENDS, scale)[0]}" for name, scale in facts["scales"].items()]
     lines += [("  scales", _first(scales))] if scales else []
     return lines + [("  missing cells", told) for told in facts["plan"]]
 

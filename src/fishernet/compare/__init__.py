@@ -3,6 +3,7 @@
 from fishernet.compare.change import ChangeResult, VariableChange, explain_change
 from fishernet.compare.changes import Changes, explain_changes
 from fishernet.compare.conditionals.configurations import ConfigurationChange
+from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.falsification import Dependence, FalsifyResult, falsify
 from fishernet.compare.fused import Term
@@ -29,6 +30,7 @@ __all__ = [
     "MissingChange",
     "Monitor",
     "MonitorResult",
+    "NumberChange",
     "ScoreTestResult",
     "Share",
     "StationaryDivergence",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange, o
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.mixed_families import Counts, families_between
 from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
 from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order, told_of_rows
@@ -122,6 +123,8 @@ class ChangeResult(Framed):
     """The seed of permutations and bootstrap."""
     min_effect: float = 0.0
     """The smallest effect that counts, in nats."""
+    numbers: Mapping[str, NumberChange] = field(default_factory=dict)
+    """What the changed conditional of each number that changed, or is in doubt, makes of it in the best graph."""
     n_learned: int | None = None
     """How many rows, drawn at random, the graph was learned from where not from all; the tests take all rows."""
 
@@ -455,6 +458,8 @@ def _result(
     counts = (found.support >= SURE) & (lows >= options.min_effect)
     changed = {name for name, it_does in zip(names, counts, strict=True) if it_does}
     best = near[0][0]
+    of_best = _families_of_dag(best)
+    told = {name: families.number_change(of_best[v]) for v, name in enumerate(names) if found.support[v] > 1 - SURE}
     by_variable = {}
     for v, name in enumerate(names):
         inherits = found.support[v] <= 1 - SURE and marginal[v] <= level
@@ -470,7 +475,7 @@ def _result(
     return ChangeResult(
         float(found.nats[found.support > 1 - SURE, 0].sum()),
         MappingProxyType(by_variable),
-        families.configurations(_families_of_dag(best), options.smoothing),
+        families.configurations(of_best, options.smoothing),
         missing_changes(*tables, level),
         MappingProxyType(families.new_labels()),
         near,
@@ -478,6 +483,7 @@ def _result(
         (round(tables[0].total), round(tables[1].total)),
         options.seed,
         options.min_effect,
+        MappingProxyType({name: change for name, change in told.items() if change is not None}),
     )
 
 

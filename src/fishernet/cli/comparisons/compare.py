@@ -42,6 +42,7 @@ from fishernet.cli.terminal import (
 from fishernet.compare import (
     ChangeResult,
     Changes,
+    NumberChange,
     TwoSampleResult,
     explain_change,
     explain_changes,
@@ -228,6 +229,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "rows_learned_from": change.n_learned,
         "seed": test.seed,
         "variables": rows,
+        "numbers": {name: {"before": list(of.before), "after": list(of.after)} for name, of in change.numbers.items()},
         "configurations": [
             {
                 "variable": c.variable,
@@ -274,8 +276,9 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     if change.changed():
         lines += ["", "Changed, given their parents:", *_variables(test, change)]
         shown_rows = [c for c in change.by_configuration if c.variable in change.changed()][:top]
-        if shown_rows:
-            lines += ["", "From what to what:", *_configurations(shown_rows)]
+        numbers = [_number_line(of) for name, of in change.numbers.items() if name in change.changed()]
+        if shown_rows or numbers:
+            lines += ["", "From what to what:", *_configurations(shown_rows), *numbers]
     if change.inherited():
         lines += ["", "Changed only because of others:"]
         lines += [f"  {shown(name)}, from {', '.join(map(shown, of))}" for name, of in change.inherited().items()]
@@ -297,6 +300,11 @@ def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
         interval = f"{number(of.low)} to {number(of.high)}"
         lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_corrected), *support))
     return aligned(lines)
+
+
+def _number_line(of: NumberChange) -> str:
+    was, now = (" | ".join(map(number, side)) for side in (of.before, of.after))
+    return f"  {shown(of.variable)}, below which 10 | 50 | 90 % of the later rows are: {was} -> {now}"
 
 
 def _configurations(changes: Any) -> list[str]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.state_tests import numbers_of_draws
 from fishernet.data import State
 
@@ -98,6 +99,10 @@ class Families(ABC):
     @abstractmethod
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:
         """Return how conditionals changed in each configuration of the parents, the largest first."""
+
+    def number_change(self, family: Family) -> NumberChange | None:  # noqa: ARG002
+        """Return what a changed conditional makes of a number; None of labels."""
+        return None
 
     @abstractmethod
     def is_small(self, family: Family) -> bool:

@@ -15,6 +15,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.label_families import LabelFamilies
 from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
 from fishernet.data import Source, State, Table
@@ -99,6 +100,10 @@ class MixedFamilies(Families):
         """Return how conditionals of labels changed in each configuration of the parents."""
         own = [family for family in families if not self._is_number[family[-1]]]
         return self._states.configurations(own, smoothing)
+
+    def number_change(self, family: Family) -> NumberChange | None:
+        """Return what a changed conditional makes of a number; None of labels."""
+        return self._of(family).number_change(family)
 
     def is_small(self, family: Family) -> bool:
         """Return whether a family can be looked at."""

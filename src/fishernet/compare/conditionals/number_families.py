@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.families import Families, Family, once
 from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
+from fishernet.compare.conditionals.number_change import NumberChange, spread_of
 from fishernet.compare.conditionals.number_tests import regression_p_value
 from fishernet.data import Column, State, Table
 
@@ -53,6 +54,15 @@ class NumberFamilies(Families):
     def configurations(self, families: Iterable[Family], smoothing: float) -> tuple[ConfigurationChange, ...]:  # noqa: ARG002
         """Return nothing: the parents of numbers have no configurations."""
         return ()
+
+    def number_change(self, family: Family) -> NumberChange | None:
+        """Return what a changed conditional makes of a number; None where a table has no complete row."""
+        before, after = self.rows(family)
+        if min(len(before), len(after)) == 0:
+            return None
+        level, slopes, _ = _regression(_moments(before))
+        expected, was = (level + rows[:, :-1] @ slopes for rows in (after, before))
+        return spread_of(self.variables[family[-1]], expected, before[:, -1] - was, after[:, -1])
 
     def is_small(self, family: Family) -> bool:  # noqa: ARG002
         """Return True: a regression has few parameters."""
