@@ -8,7 +8,7 @@ a `Stream` is a table on the disk.
 """
 
 from fishernet.data.blocks import Blocks
-from fishernet.data.databases import read_query
+from fishernet.data.formats.databases import read_query
 from fishernet.data.matching import as_table
 from fishernet.data.moments import Scatter, as_scatter
 from fishernet.data.reading import read_table

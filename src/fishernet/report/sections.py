@@ -471,10 +471,10 @@ def change(findings: Findings) -> str:
         parts.append(table("From what to what", header, cells, right=(2, 3, 4)))
     numbers = [of for name, of in explained.numbers.items() if name in explained.changed()][:SHOWN_CHANGES]
     if numbers:
-        header = ("number", "10 % below", "half below", "90 % below")
+        quantiles = ("number", "10 % below", "half below", "90 % below")
         pairs = [(of.variable, zip(of.before, of.after, strict=True)) for of in numbers]
         spreads = [(name, *(Html(f"{number(a)} → {number(b)}") for a, b in sides)) for name, sides in pairs]
-        parts.append(table("Numbers of the later rows, by the earlier conditional and as they are", header, spreads))
+        parts.append(table("Numbers of the later rows, by the earlier conditional and as they are", quantiles, spreads))
     inherited = explained.inherited()
     if inherited:
         items = "".join(f"<li><b>{text(name)}</b>, from {named(of)}</li>" for name, of in list(inherited.items())[:50])
