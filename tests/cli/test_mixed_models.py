@@ -91,3 +91,11 @@ def test_what_numbers_cannot_do_is_refused_with_a_reason(people: Path, model: Pa
     assert "'age'" in refused("query", model, "age")
     assert "continuous" in refused("query", model, "--do", "height=3")
     assert "--bins none" in refused("cluster", people, "-k", 2, "--bins", "none")
+
+
+def test_drawn_numbers_are_rounded_as_those_of_the_table(model: Path) -> None:
+    rows = facts_of("sample", model, "-n", 50, "--seed", 1, "--given", "weight=80.123", "--json")["columns"]
+    assert set(rows["weight"]) == {80.123}
+    assert all(height == round(height, 1) and len(str(height)) <= 5 for height in rows["height"])
+    assert len(set(rows["height"])) > 20
+    assert all(income == int(income) for income in rows["income"])

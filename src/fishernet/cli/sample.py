@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, generator
@@ -25,6 +27,8 @@ from fishernet.cli.options import (
 from fishernet.cli.terminal import Answer, answering
 from fishernet.data import Table, as_table
 from fishernet.infer import sample as posterior_sample
+
+FURTHER_DIGITS = 6  # than the unit has
 
 
 @click.command(short_help="Draw rows from a model.")
@@ -56,7 +60,9 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     smallest and largest number of the column; columns of whole numbers get whole numbers. In a model of another program
     that does not have these limits, an outer bin is as wide as its neighbour.
 
-    Rows of a Gaussian network are numbers, independent and exact, also with --given (--given height=1.8).
+    Numbers that a network has as numbers are drawn as such, exact and independent, also with --given (--given
+    height=1.8). They are rounded as those of the table were that the network was learned from, where it knows their
+    unit.
 
     The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one per variable.
@@ -72,7 +78,7 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
             raise FishernetError(f"{option_of(name)} does not go with {called(network)}")
         known = known_states(given, "--given", network.variables)
         drawn = posterior_sample(network, n, given=known, seed=seed) if known else network.sample(n, seed=seed)
-        rows = as_table(drawn, network.variables)
+        rows = _in_units(as_table(drawn, network.variables), known)
     else:
         require(has_states, network, model, "sample")
         if not network.variables:
@@ -83,6 +89,17 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
         rows = rows.to_numbers(seed=random) if numbers else rows
     columns = {name: partial(labels, rows, name) for name in rows.names}
     return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
+
+
+def _in_units(rows: Table, known: Mapping[str, Any]) -> Table:
+    """Return rows with drawn numbers rounded to the units of their columns."""
+    columns = list(rows.codes)
+    for v, variable in enumerate(rows.variables):
+        if variable.is_continuous and variable.resolution is not None and variable.name not in known:
+            unit = variable.resolution
+            digits = FURTHER_DIGITS + math.ceil(-math.log10(unit))  # three times 0.1 is 0.3, without a 4 at the end
+            columns[v] = np.round(np.round(columns[v] / unit) * unit, digits)
+    return Table.adopt(rows.variables, columns, n_rows=rows.n_rows)
 
 
 def draw(model: Any, n: int, given: States, seed: Seed, chain: Mapping[str, Any]) -> Table:
