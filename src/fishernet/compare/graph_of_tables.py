@@ -6,9 +6,10 @@ that a test which exchanges rows between the tables stays exact. Tests by the gr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from fishernet.data.blocks import Blocks
 from fishernet.data.matching import is_table
 from fishernet.data.options import AUTO
 from fishernet.data.pooling import Together, stacked
-from fishernet.data.variable import mixes_numbers
+from fishernet.data.variable import Variable, mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.learn import parameters, structure
 from fishernet.learn.missing.ways import nearly_empty
@@ -33,6 +34,8 @@ from fishernet.scores.node_average import NodeAverage
 
 MOST_LEARNED = 100_000  # rows that a graph is learned from: of 13 columns in 5 s, and with the arcs that all rows give
 MOST_KEPT = 4  # graphs
+FEWEST = 2  # rows that a configuration of numbers in bins has on average, where these are looked at
+RESTARTS = 2  # of the search for a graph of labels and numbers: more find little, and take long
 
 _known: dict[Any, Dag] = {}  # graphs by their rows: a test and an explanation of the same tables share one
 
@@ -112,7 +115,9 @@ class _Gains:
     def __init__(self, rows: Table) -> None:
         self.source: Source = rows
         self.score: Score = NodeAverage(prior=True) if rows.has_missing else Bic(prior=True)
-        self._ways = LocalScores(rows, self.score), LocalScores(rows.discretize(AUTO), self.score)
+        cut = rows.discretize(AUTO)
+        self._ways = LocalScores(rows, self.score), LocalScores(cut, self.score)
+        self._states = [cast(Variable, variable).cardinality for variable in cut.variables]
         self._number = np.array([variable.is_continuous for variable in rows.variables])
         alone = Families.from_pairs((v, ()) for v in range(len(self._number)))
         self._alone = [way(alone) for way in self._ways]
@@ -124,13 +129,20 @@ class _Gains:
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, less those of the children alone, (n_families,)."""
-        regressions, counts = self._ways
-        found = counts(families) - self._alone[1][families.children]
-        of = np.flatnonzero(self._number[families.children])
-        if len(of):
-            some = families.take(of)
-            found[of] = np.maximum(found[of], regressions(some) - self._alone[0][some.children])
+        found = np.full(len(families), -np.inf)
+        of_number = self._number[families.children]
+        ways = zip(self._ways, self._alone, (of_number, ~of_number | self._few(families)), strict=True)
+        for way, alone, fits in ways:
+            of = np.flatnonzero(fits)
+            if len(of):
+                some = families.take(of)
+                found[of] = np.maximum(found[of], way(some) - alone[some.children])
         return found
+
+    def _few(self, families: Families) -> npt.NDArray[np.bool_]:
+        """Return which families have so few configurations in bins that the rows could tell of each."""
+        sizes = (math.prod(self._states[p] for p in parents) for _, parents in families)
+        return np.fromiter(sizes, dtype=np.float64, count=len(families)) * FEWEST <= self.source.total
 
     def for_core(self) -> Callable[..., npt.NDArray[np.float64]]:
         """Return what a search of the core calls."""
@@ -142,4 +154,4 @@ def _seen_two_ways(rows: Table) -> Dag:
     states = [variable.cardinality for variable in rows.variables]
     forbidden = [(parent, child) for parent in nearly_empty(rows) for child in rows.names if child != parent]
     rules = Rules.of(rows.names, states=states, forbidden=forbidden).of_columns(rows.variables)
-    return Order(seed=0).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag
+    return Order(seed=0, restarts=RESTARTS).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag

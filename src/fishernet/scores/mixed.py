@@ -95,6 +95,7 @@ class MixedTerms:
         self._by_family = source.has_missing or source.by_set
         self._held: OrderedDict[tuple[int, ...], CellMoments] = OrderedDict()
         self._alone: dict[int, float] = {}
+        self._floors: Floats | None = None
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
@@ -146,7 +147,9 @@ class MixedTerms:
         found = np.empty(len(pairs))
         for which, moments in self._moments(by_labels):
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
-            found[which] = _likelihoods(moments, variables, of_numbers)
+            if self._floors is None:  # the same for all families: that of a column at its mean
+                self._floors = _floors(moments, variables)
+            found[which] = _likelihoods(moments, self._floors, of_numbers)
         return found.tolist()
 
     def _tells(self, labels: tuple[int, ...]) -> bool:
@@ -200,8 +203,9 @@ class MixedTerms:
         numbers = statistic.continuous
         family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
         alone = statistic.marginal([child])
-        together = _likelihoods(CellMoments.of(statistic), self._of(numbers), [family])[0]
-        told = together - _likelihoods(CellMoments.of(alone), self._of([child]), [(0, [])])[0]
+        moments, of_child = CellMoments.of(statistic), CellMoments.of(alone)
+        together = _likelihoods(moments, _floors(moments, self._of(numbers)), [family])[0]
+        told = together - _likelihoods(of_child, _floors(of_child, self._of([child])), [(0, [])])[0]
         return float(told) * (float(self._source.total) / total if self._averaged else 1.0)
 
     def _alone_of(self, child: int) -> float:
@@ -209,22 +213,24 @@ class MixedTerms:
         if child not in self._alone:
             [statistic] = self._source.statistics([(child,)])
             total = float(statistic.total)
-            own = self._of([child])
-            of_known = float(_likelihoods(CellMoments.of(statistic), own, [(0, [])])[0]) if total else 0.0
+            moments = CellMoments.of(statistic)
+            floors = _floors(moments, self._of([child]))
+            of_known = float(_likelihoods(moments, floors, [(0, [])])[0]) if total else 0.0
             self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
         return self._alone[child]
 
 
-def _likelihoods(
-    moments: CellMoments, variables: Sequence[Continuous], pairs: Sequence[tuple[int, Sequence[int]]]
-) -> Floats:
-    """Return the likelihoods of families of numbers, by the positions of these; no variance is below rounding's."""
-    families = Families.from_pairs(pairs)
-    flat = (families.children, families.offsets, families.parents)
+def _floors(moments: CellMoments, variables: Sequence[Continuous]) -> Floats:
+    """Return the least variance of each number, that of rounding at its mean over all configurations."""
     total = moments.weights.sum()
     mean = moments.weights @ moments.means / total if total else np.zeros(len(variables))
-    floors = [variable.least_variance(centre) for variable, centre in zip(variables, mean.tolist(), strict=True)]
-    return _core.mixed_family_likelihoods(*moments, np.array(floors, dtype=np.float64), *flat)
+    return np.array([v.least_variance(centre) for v, centre in zip(variables, mean.tolist(), strict=True)])
+
+
+def _likelihoods(moments: CellMoments, floors: Floats, pairs: Sequence[tuple[int, Sequence[int]]]) -> Floats:
+    """Return the likelihoods of families of numbers, by the positions of these; no variance is below its floor."""
+    families = Families.from_pairs(pairs)
+    return _core.mixed_family_likelihoods(*moments, floors, families.children, families.offsets, families.parents)
 
 
 def label_below_numbers(child: str, numbers: Sequence[str]) -> SchemaError:

@@ -25,7 +25,8 @@ Codes = npt.NDArray[np.int64]
 MOST_TOLD = 10_000_000  # numbers of labels' products with parents that are looked at
 MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
-STEPS, RIDGE = 25, 1e-3  # of the propensity's regression
+STEPS, RIDGE, NEAR = 25, 1e-3, 1e-3  # of the propensity's regression
+MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
 FEWEST_LEFT = 4  # rows of a table beyond what the regression takes
 
 
@@ -138,9 +139,10 @@ def _standardized(columns: Array) -> Array:
 
 
 def _design(parents: Array) -> Array:
-    """Return the parents, their squares and their products, with a constant."""
+    """Return the parents, their squares and, while these are few, their products, with a constant."""
     n = parents.shape[1]
-    products = [parents[:, i] * parents[:, j] for i in range(n) for j in range(i, n)]
+    far = n if n * (n + 1) // 2 <= MOST_PRODUCTS else 1
+    products = [parents[:, i] * parents[:, j] for i in range(n) for j in range(i, min(n, i + far))]
     return np.column_stack([np.ones(len(parents)), parents, *products])
 
 
@@ -151,7 +153,10 @@ def _propensity(design: Array, later: Array) -> Array:
     for _ in range(STEPS):
         curvature = np.maximum(shares * (1 - shares), 1e-6)
         hessian = (design * curvature[:, None]).T @ design + RIDGE * np.eye(len(weights))
-        weights += np.linalg.solve(hessian, design.T @ (later - shares) - RIDGE * weights)
+        step = np.linalg.solve(hessian, design.T @ (later - shares) - RIDGE * weights)
+        weights += step
+        if np.abs(step).max() < NEAR:
+            break
         shares = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
     return np.asarray(shares)
 
