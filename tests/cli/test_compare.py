@@ -47,8 +47,8 @@ def test_of_many_rows_conditionals_are_tested_and_some_are_learned_from(
     facts = facts_of("compare", before, after, *OPTIONS)
     assert_same(facts, test, change)
     assert (facts["rows_learned_from"], change.n_learned) == (600, 600)
-    told = "The graph was learned from 600 of 900 rows, drawn at random; the tests take all"
-    assert good("compare", before, after, *OPTIONS).out.splitlines()[1] == told
+    told = "The graph was learned from 600 of 900 rows, drawn at random; "
+    assert good("compare", before, after, *OPTIONS).out.splitlines()[1].startswith(told)
 
 
 def assert_same(facts: dict[str, Any], test: Any, change: Any, top: int = 5) -> None:

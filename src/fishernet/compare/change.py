@@ -126,7 +126,7 @@ class ChangeResult(Framed):
     numbers: Mapping[str, NumberChange] = field(default_factory=dict)
     """What the changed conditional of each number that changed, or is in doubt, makes of it in the best graph."""
     n_learned: int | None = None
-    """How many rows, drawn at random, the graph was learned from where not from all; the tests take all rows."""
+    """How many rows, drawn at random, the graph was learned from where not from all."""
 
     def __repr__(self) -> str:
         doubted = self.in_doubt()
@@ -280,8 +280,9 @@ def explain_change(
     -----
     For columns of states, the parents' configurations and their sizes in both tables are held, and rows of one
     configuration change places. Four statistics are joined: many small changes, a shift of the same direction
-    everywhere and a large change in one configuration are each seen by another one. Numbers are tested within strata of
-    the propensity of the later table given the parents (Rosenbaum and Rubin, 1983), by a regression's residuals. The
+    everywhere and a large change in one configuration are each seen by another one. Numbers, and labels below numbers,
+    are tested within strata of the propensity of the later table given the parents (Rosenbaum and Rubin, 1983), by a
+    regression's residuals: nearly exact, as far as rows of one stratum are alike in what the parents do to them. The
     corrected p-values (Holm's with Sidak's bound) hold whatever changed upstream, if the graph is given and rows are
     independent. A cell may be missing for any reason that depends on the parents alone, which may differ between the
     tables; rows that lack a cell of a family are left out of that family's test.

@@ -138,7 +138,7 @@ def explain_changes(
         As for `explain_change`.
     smoothing : float
     bins : int, or mapping from column to int or to cut points; optional
-        How numbers are cut where there are labels beside them: at points of all tables together.
+        As for `two_sample_test`, at points of all tables together.
     seed : None, int or numpy.random.Generator
     progress : callable, optional
         ``progress(what, done, total)``.

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fishernet.base.names import several
 from fishernet.base.progress import Watch
+from fishernet.compare.conditionals.number_families import MOST_ROWS
 from fishernet.data import Source, Table
 from fishernet.data.blocks import Blocks
 from fishernet.data.matching import is_table
@@ -80,13 +81,14 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
 def told_of_rows(n_learned: int, n_rows: Sequence[int]) -> str:
     """Return in words that a graph was learned from some rows."""
     all_rows = several(sum(n_rows), "row")
-    return f"the graph was learned from {n_learned:,} of {all_rows}, drawn at random; the tests take all"
+    drawn = f"the graph was learned from {n_learned:,} of {all_rows}, drawn at random"
+    return f"{drawn}; tests of labels take all, and tests of numbers up to {MOST_ROWS:,} of each table"
 
 
 def in_order(table: Table) -> Table:
-    """Return the columns by name, and rows of numbers sorted: splits and resamples hang on no order they came in."""
+    """Return the columns by name, and if they are few, rows of numbers sorted: no split hangs on the order they had."""
     sorted_columns = table.select(sorted(table.names))
-    numbers = any(variable.is_continuous for variable in table.variables)
+    numbers = table.n_rows <= MOST_LEARNED and any(variable.is_continuous for variable in table.variables)
     return sorted_columns[np.lexsort(sorted_columns.codes)] if numbers else sorted_columns
 
 

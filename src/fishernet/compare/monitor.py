@@ -149,7 +149,7 @@ class Monitor:
     permutations, resamples : int
         As for `explain_change`.
     bins : int, or mapping from column to int or to cut points; optional
-        How numbers are cut where there are labels beside them: at points of the reference.
+        As for `two_sample_test`, at points of the reference.
     seed : None, int or numpy.random.Generator
 
     Raises

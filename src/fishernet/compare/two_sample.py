@@ -168,9 +168,9 @@ def two_sample_test(
         For "block": rows of each table a block; the square root of the smaller number of rows without it, and 2 gives
         the linear-time test of Gretton et al. (2012, section 6).
     bins : int, or mapping from column to int or to cut points; optional
-        Where no kernel is given: how numbers are cut, as for `fishernet.Table.discretize`, at quantiles of both tables
-        together. Without it the network has them in at most 4 bins where there are labels too, and tables of numbers
-        alone have a linear-Gaussian network; the fused test cuts them in several ways.
+        Where no kernel is given: how numbers are cut, as for `fishernet.Table.discretize`, by both tables together.
+        Without it the network has numbers as they are, as `fishernet.learn.bayesian_network` does, but for columns in
+        which many rows have one number; the fused test cuts them in several ways.
     seed : None, int or numpy.random.Generator
     progress : callable, optional
         ``progress(what, done, total)``.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.families import Family, once
-from fishernet.compare.conditionals.number_families import parent_columns
+from fishernet.compare.conditionals.number_families import parent_columns, some_rows
 from fishernet.compare.conditionals.number_tests import label_p_value
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
 from fishernet.data import Table
@@ -36,7 +36,7 @@ class LabelFamilies(StateFamilies):
         counts: tuple[FamilyCounts, FamilyCounts],
     ) -> None:
         super().__init__((counts[0].source, counts[1].source), draws, resamples, level, seed, counts)
-        self._rows = tables
+        self._rows = tuple(some_rows(table) for table in tables)
 
     def rows(self, family: Family) -> tuple[Rows, Rows]:
         """Return the rows that are complete in a family, before and after."""
@@ -59,7 +59,7 @@ class LabelFamilies(StateFamilies):
 
     def _regression(self, family: Family, *, apart: bool) -> float:
         """Return the BIC of a logistic regression of both tables together, or of one for each."""
-        pairs, n_rows = self.rows(family), [table.n_rows for table in self._rows]
+        pairs, n_rows = self.rows(family), [round(source.total) for source in self._tables]
         if apart:
             return sum(_bic(*of, self._cards[family[-1]], n) for of, n in zip(pairs, n_rows, strict=True))
         (x, codes), (y, others) = pairs

@@ -19,6 +19,7 @@ Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
 
 MOST_COLUMNS = 40  # of a regression, with a column for each configuration of labels
+MOST_ROWS = 200_000  # of a table, that are looked at: of more, as many drawn at random
 LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 
 
@@ -27,7 +28,8 @@ class NumberFamilies(Families):
 
     def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
         super().__init__(len(tables[0].variables), draws, resamples, level, seed)
-        self._tables = tables
+        self._tables = tuple(some_rows(table) for table in tables)
+        self._n_rows = [table.n_rows for table in tables]
 
     @property
     def variables(self) -> tuple[Column, ...]:
@@ -77,13 +79,12 @@ class NumberFamilies(Families):
     @once
     def score(self, family: Family) -> float:
         """Return the BIC of a regression that both tables share."""
-        return _bic(np.concatenate(self.rows(family)), sum(table.n_rows for table in self._tables))
+        return _bic(np.concatenate(self.rows(family)), sum(self._n_rows))
 
     @once
     def score_apart(self, family: Family) -> float:
         """Return the BIC of a regression for each table."""
-        pairs = zip(self.rows(family), self._tables, strict=True)
-        return sum(_bic(rows, table.n_rows) for rows, table in pairs)
+        return sum(_bic(rows, n) for rows, n in zip(self.rows(family), self._n_rows, strict=True))
 
     def _bayes_factor(self, family: Family) -> float:
         before, after = self.rows(family)
@@ -115,6 +116,13 @@ class NumberFamilies(Families):
     @staticmethod
     def _resampled(before: Array, after: Array, random: np.random.Generator) -> float:
         return _nats(*(_moments(rows, random.standard_exponential(len(rows))) for rows in (before, after)))
+
+
+def some_rows(table: Table) -> Table:
+    """Return a table, or where it has very many rows some of them."""
+    if table.n_rows <= MOST_ROWS:
+        return table
+    return table[np.sort(np.random.default_rng(0).choice(table.n_rows, MOST_ROWS, replace=False, shuffle=False))]
 
 
 def _columns(table: Table, family: Family) -> Array:
