@@ -99,3 +99,12 @@ def test_drawn_numbers_are_rounded_as_those_of_the_table(model: Path) -> None:
     assert all(height == round(height, 1) and len(str(height)) <= 5 for height in rows["height"])
     assert len(set(rows["height"])) > 20
     assert all(income == int(income) for income in rows["income"])
+
+
+def test_a_naive_bayes_classifier_has_numbers_as_they_are(people: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bayes.json"
+    facts = facts_of("learn", people, "--model", "naive-bayes", "--target", "sex", "--holdout", 0.3, "-o", path)
+    assert facts["held_out_accuracy"] > 0.8
+    assert fn.load(path).values == "mixed"
+    facts_of("learn", people, "--model", "naive-bayes", "--target", "sex", "--missing", "em", "-o", path)
+    assert fn.load(path).values == "states"

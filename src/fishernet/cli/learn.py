@@ -269,7 +269,8 @@ def _read(reading: Reading, path: Path, learner: Learner, output: Path | None, p
     if learner.numbers:
         return refuse_empty(path, reading.read_numbers(path, learner.numbers, progress=progress))
     holds = output is None or ending(output) in Learner.endings  # other files are of networks of states alone
-    return reading.read_ready(path, progress, mixes=learner.mixes and holds)
+    mixes = learner.mixes and holds and reading.way != "em"  # structural EM is of labels alone
+    return reading.read_ready(path, progress, mixes=mixes)
 
 
 def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:

@@ -223,6 +223,7 @@ class _Classifier(_Tree):
 
 class _NaiveBayes(_Classifier):
     called, arcs = "a naive Bayes classifier (--model naive-bayes)", library.naive_bayes
+    mixes = True
 
 
 class _Tan(_Classifier):
@@ -245,8 +246,7 @@ class _Bayesian(_Tree):
     ) -> None:
         super().__init__(seed, missing, score or "bic", **{name: options.pop(name) for name in FITTED & set(options)})
         self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
-        of_labels = options.get("search") == "exact" or missing == "em"
-        self.mixes = not of_labels and (score is None or named_score(score).mixes)
+        self.mixes = options.get("search") != "exact" and (score is None or named_score(score).mixes)
 
     def find(self, table: Table, progress: Progress) -> None:
         self.found = library.structure(table, progress=progress, **self.options)

@@ -22,12 +22,12 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
-from fishernet.base.vocabulary import IncompleteName
-from fishernet.data import Source, Statistic, categorical_source
+from fishernet.base.vocabulary import IncompleteName, word
+from fishernet.data import Source, Statistic, as_source, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.missing.structural_em import graph_by_turns
-from fishernet.learn.missing.ways import nearly_empty, way_with_missing
+from fishernet.learn.missing.ways import MISSING, nearly_empty, way_with_missing
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
 from fishernet.scores import LogLikelihood, local_scores
@@ -116,6 +116,8 @@ def naive_bayes(
 ) -> Dag:
     """Return the graph in which the class is the only parent of every other variable.
 
+    Columns of numbers stay numbers: fitted, each has its mean and standard deviation in every state of the class.
+
     Parameters
     ----------
     table : Table, data frame or Source
@@ -146,9 +148,17 @@ def naive_bayes(
     >>> dag.n_edges, dag.edges[0]
     (8, ('class', 'parents'))
     """
-    source, c, features, _ = _classification(table, target, max_cells)
-    way_with_missing(source, missing)
+    if missing is not None:
+        word(missing, "missing", MISSING)
+    source, c, features, _ = _classification(_with_label(table, target), target, max_cells)
     return _augmented(source, c, {int(v): [] for v in features})
+
+
+def _with_label(table: Any, target: str) -> Source:
+    """Return a source in which the class has labels; numbers among the others stay, as none leads to another."""
+    source = as_source(table)
+    number = any(variable.is_continuous and variable.name == target for variable in source.variables)
+    return categorical_source(source) if number else source
 
 
 def tan(
@@ -197,7 +207,7 @@ def tan(
     >>> dag.n_edges, max(map(len, dag.parents))
     (15, 2)
     """
-    source, c, features, limit = _classification(table, target, max_cells)
+    source, c, features, limit = _classification(categorical_source(table), target, max_cells)
     leaves = _leaves(source, features, root, target)
     start = _root([source.names[v] for v in features], root, leaves, "feature")
     return _found(lambda counts: tree_below(counts, c, features, start, limit, leaves), source, missing)
@@ -272,7 +282,7 @@ def kdb(
     3
     """
     check.integer(k, "k", least=0)
-    source, c, features, limit = _classification(table, target, max_cells)
+    source, c, features, limit = _classification(categorical_source(table), target, max_cells)
     leaves = _leaves(source, features, target)
     return _found(lambda counts: _k_dependences(counts, c, features, int(k), limit, leaves), source, missing)
 
@@ -296,7 +306,7 @@ def _k_dependences(
 
 def _classification(table: Any, target: str, max_cells: float | None) -> tuple[Source, int, Positions, float]:
     """Return the data, the position of the class, those of all other variables, and the limit on cells."""
-    source, limit = categorical_source(table), checked_cells(max_cells)
+    source, limit = as_source(table), checked_cells(max_cells)
     names = source.names
     c = positions(names, [target], "column")[0]
     if source.variables[c].cardinality < 2:
