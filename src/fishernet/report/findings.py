@@ -31,7 +31,7 @@ from fishernet.data.encoding.dates import date_texts
 from fishernet.data.pooling import pooled
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of
-from fishernet.infer import impute, predict_proba
+from fishernet.infer import predict_proba
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
 from fishernet.models.model import is_directed
@@ -118,8 +118,6 @@ class Standing:
     """The share of the rows that each is nearest to."""
     n_rows: int
     """From how many they were chosen."""
-    filled: bool
-    """Whether missing cells were filled in for the choice."""
 
 
 @dataclass(frozen=True)
@@ -402,16 +400,14 @@ def _standing(material: Material) -> Standing:
     sample = material.sample(ROWS_SELECTED)
     _refuse_empty(sample, 1, "a choice of rows")
     k = min(STANDING_ROWS, sample.n_rows)
-    filled = material.model.inference == "mixed" and sample.has_missing  # whose scores need complete rows
-    rows = impute(material.model, sample) if filled else sample
-    kernel = row_kernel(material.model, rows, seed=material.seed)
-    chosen = greedy_mmd(kernel, rows, k, n_starts=10, seed=material.seed)
+    kernel = row_kernel(material.model, sample, seed=material.seed)
+    chosen = greedy_mmd(kernel, sample, k, n_starts=10, seed=material.seed)
     shares = np.asarray(chosen.stands_for(), dtype=np.float64)
     order = np.argsort(-shares, kind="stable")
     indices = chosen.indices[order]
     whole = material.sampled(ROWS_SELECTED)[indices]
     shares = shares[order] / shares.sum()
-    return Standing(sample[indices], tuple(whole.tolist()), tuple(shares.tolist()), sample.n_rows, filled)
+    return Standing(sample[indices], tuple(whole.tolist()), tuple(shares.tolist()), sample.n_rows)
 
 
 # ------------------------------------------------------------------------------------------------------- the target
@@ -474,8 +470,7 @@ def _change(material: Material, other: Table) -> Change:
         raise SchemaError(f"tables are compared under a Bayesian network, not {a(given.kind)}")
     else:
         second = second.conform(given.variables)
-    scored = given is not None and (given.inference != "mixed" or not (first.has_missing or second.has_missing))
-    kernel = row_kernel(given, first, second, seed=0) if scored else None
+    kernel = None if given is None else row_kernel(given, first, second, seed=0)
     how: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": material.seed}
     test = two_sample_test(first, second, kernel, **how)
     change = explain_change(first, second, given, **how)

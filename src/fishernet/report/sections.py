@@ -348,11 +348,10 @@ def standing(findings: Findings) -> str:
     ]
     more = len(of.rows.names) - len(shown)
     columns_left = f" The first {len(shown)} columns are shown." if more else ""
-    filled = " Missing cells were filled in, by what is most probable, for the choice." if of.filled else ""
     said = (
         f"{several(len(rows), 'row')} whose mean feature under the network's Fisher kernel is nearest to that of "
         f"{_of_rows(of.n_rows, findings.table.n_rows)}, and the share of the rows that each is the nearest to. Rows "
-        f"are counted from 0.{filled}{columns_left}"
+        f"are counted from 0.{columns_left}"
     )
     header = ("row", "stands for", *(text(name) for name in shown))
     return section(
