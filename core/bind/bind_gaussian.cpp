@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -178,6 +179,51 @@ Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>
     return to_python(std::move(found));
 }
 
+// Rows that lack cells, which are checked once, and the arrays that hold them.
+struct BoundRows {
+    In2<double> values;
+    In<std::int64_t> cardinalities;
+    std::optional<In<double>> weights;
+    In<double> floors;
+};
+
+void make_rows(BoundRows* self, const In2<double>& values, const In<std::int64_t>& cardinalities,
+               const std::optional<In<double>>& weights, const In<double>& floors) {
+    const auto d = cardinalities.size(), n = values.shape(1);
+    if (values.shape(0) != d || floors.size() != d) refuse("each column needs a cardinality and a floor");
+    if (weights && weights->size() != n) refuse("each row needs a weight");
+    for (std::size_t v = 0; v < d; ++v) {
+        const auto cardinality = cardinalities.data()[v];
+        if (cardinality < 0) refuse("a cardinality must not be negative");
+        for (std::size_t r = 0; cardinality > 0 && r < n; ++r) {
+            const double code = values.data()[v * n + r];
+            if (!std::isnan(code) && !(code >= 0 && code < static_cast<double>(cardinality))) refuse("a code is out of range");
+        }
+    }
+    new (self) BoundRows{values, cardinalities, weights, floors};
+}
+
+nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+               const In<std::int32_t>& parents) {
+    const auto families = checked_families(children, offsets, parents, self.cardinalities.size());
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        double cells = 1;
+        for (const auto p : families.parents_of(f)) {
+            cells *= static_cast<double>(std::max<std::int64_t>(1, self.cardinalities.data()[p]));
+        }
+        if (self.cardinalities.data()[families.children[f]] != 0) refuse("a child must be a number");
+        if (cells >= 0x1p62) refuse("the parents have too many configurations");
+    }
+    const IncompleteRows rows{{self.values.data(), self.values.size()}, view(self.cardinalities),
+                              self.weights ? view(*self.weights) : std::span<const double>{}, self.values.shape(1)};
+    Told found;
+    {
+        const nb::gil_scoped_release release;
+        found = told_by_parents(rows, view(self.floors), families, check_signals);
+    }
+    return nb::make_tuple(to_python(std::move(found.likelihoods)), to_python(std::move(found.weights)));
+}
+
 }  // namespace
 
 void bind_gaussian(nb::module_& m) {
@@ -197,6 +243,11 @@ void bind_gaussian(nb::module_& m) {
     m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
           nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    nb::class_<BoundRows>(m, "IncompleteRows")
+        .def("__init__", &make_rows, nb::arg("values").noconvert(), nb::arg("cardinalities").noconvert(),
+             nb::arg("weights").noconvert().none(), nb::arg("floors").noconvert())
+        .def("told_by_parents", &told, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("parents").noconvert());
 }
 
 }  // namespace fishernet::bind

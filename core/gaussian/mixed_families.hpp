@@ -30,4 +30,22 @@ struct CellMoments {
 std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const double> floors, const Families& families,
                                       StopCheck check);
 
+// Rows that lack cells: a column after the other, (columns, n), of codes and numbers, NaN where they are missing.
+struct IncompleteRows {
+    std::span<const double> values;
+    std::span<const std::int64_t> cardinalities;  // of labels; 0 of numbers
+    std::span<const double> weights;              // empty: each counts once
+    std::size_t n;
+
+    const double* column(std::int32_t v) const { return values.data() + static_cast<std::size_t>(v) * n; }
+    bool number(std::int32_t v) const { return cardinalities[static_cast<std::size_t>(v)] == 0; }
+};
+
+// What the parents tell of each family's child, a number: its likelihood by regressions on them less that of the child
+// alone, both on the rows that lack nothing of the family, and how much weight these have.
+struct Told {
+    std::vector<double> likelihoods, weights;
+};
+Told told_by_parents(const IncompleteRows& rows, std::span<const double> floors, const Families& families, StopCheck check);
+
 }  // namespace fishernet

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
-from fishernet.data import Continuous, Source, Statistic
+from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.data.statistics.statistic import occurring
 from fishernet.scores.base import Families
 
@@ -95,6 +96,7 @@ class MixedTerms:
         self._by_family = source.has_missing or source.by_set
         self._held: OrderedDict[tuple[int, ...], CellMoments] = OrderedDict()
         self._alone: dict[int, float] = {}
+        self._floor: dict[int, float] = {}
         self._floors: Floats | None = None
 
     def families(self, families: Families) -> Floats:
@@ -191,31 +193,63 @@ class MixedTerms:
             while len(self._held) > 1 and sum(moments.size for moments in self._held.values()) > MOST_HELD:
                 self._held.popitem(last=False)
 
-    def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
+    def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
+        alone = np.array([self._alone_of(child) for child, _ in pairs])
+        told, weights = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
+        if self._averaged:
+            told *= float(self._source.total) / np.maximum(weights, np.finfo(np.float64).tiny)
+        found: Floats = np.where(weights > 0, told, 0.0) + alone
+        return found
+
+    def _of_rows(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
+        """Return what parents tell of each number, and the weight of the rows that are complete in the family."""
+        families = Families.from_pairs(pairs)
+        return self._incomplete.told_by_parents(families.children, families.offsets, families.parents)
+
+    @cached_property
+    def _incomplete(self) -> _core.IncompleteRows:
+        """The rows as the core takes them."""
+        rows = cast(Table, self._source.rows)
+        values = np.empty((len(rows.variables), rows.n_rows))
+        for v, (variable, column) in enumerate(zip(rows.variables, rows.codes, strict=True)):
+            values[v] = np.where(variable.missing(column), np.nan, variable.scaled(column))
+        cardinalities = [0 if v.is_continuous else v.cardinality for v in rows.variables]
+        weights = None if rows.weights is None else rows.weights.astype(np.float64)
+        floors = [self._floor_of(v) for v in range(len(rows.variables))]
+        return _core.IncompleteRows(values, np.array(cardinalities, dtype=np.int64), weights, np.array(floors))
+
+    def _of_statistics(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
+        """Return the same of a source that knows statistics alone."""
         statistics = self._source.statistics([tuple(sorted((*parents, child))) for child, parents in pairs])
-        return [self._told(*pair, one) + self._alone_of(pair[0]) for pair, one in zip(pairs, statistics, strict=True)]
+        found = [self._told(*pair, one) for pair, one in zip(pairs, statistics, strict=True)]
+        return np.array(found), np.array([float(one.total) for one in statistics])
 
     def _told(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        total = float(statistic.total)
-        if not parents or not total:
+        if not parents or not statistic.total:
             return 0.0
         numbers = statistic.continuous
         family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
-        alone = statistic.marginal([child])
-        moments, of_child = CellMoments.of(statistic), CellMoments.of(alone)
-        together = _likelihoods(moments, _floors(moments, self._of(numbers)), [family])[0]
-        told = together - _likelihoods(of_child, _floors(of_child, self._of([child])), [(0, [])])[0]
-        return float(told) * (float(self._source.total) / total if self._averaged else 1.0)
+        moments, of_child = CellMoments.of(statistic), CellMoments.of(statistic.marginal([child]))
+        floors = np.array([self._floor_of(v) for v in numbers])
+        together = _likelihoods(moments, floors, [family])[0]
+        return float(together - _likelihoods(of_child, np.array([self._floor_of(child)]), [(0, [])])[0])
+
+    def _floor_of(self, v: int) -> float:
+        """Return the least variance of a number, that of rounding at the mean of its known cells; 0 of labels."""
+        if v in self._label_at:
+            return 0.0
+        self._alone_of(v)
+        return self._floor[v]
 
     def _alone_of(self, child: int) -> float:
         """Return the likelihood of a number without parents, on the rows that know it."""
         if child not in self._alone:
             [statistic] = self._source.statistics([(child,)])
-            total = float(statistic.total)
-            moments = CellMoments.of(statistic)
+            total, moments = float(statistic.total), CellMoments.of(statistic)
             floors = _floors(moments, self._of([child]))
             of_known = float(_likelihoods(moments, floors, [(0, [])])[0]) if total else 0.0
+            self._floor[child] = float(floors[0])
             self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
         return self._alone[child]
 

@@ -17,6 +17,7 @@ from fishernet.base.names import check_names, positions
 from fishernet.data import Table
 from fishernet.infer.completion import expected_indicators, rows_without
 from fishernet.kernels.features import Features, Matrix, is_sparse, weighted_mean
+from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.models import BayesianNetwork
 
 
@@ -41,6 +42,11 @@ class ExpectedFeatures:
     def dimension(self) -> int:
         """The number of features."""
         return int(self.of_cells.shape[1])
+
+    @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is, where these are the Fisher kernel's."""
+        return parts_of_tables(self.net.names, self.net.conditionals)
 
     def rows(self, X: Any) -> Table:
         """Return data as a table of the network's variables, in which the hidden ones are missing."""

@@ -19,7 +19,8 @@ from fishernet.infer.completion import require_possible
 from fishernet.infer.mixed import GappedRows
 from fishernet.kernels.features import Features, Matrix, weighted_mean
 from fishernet.kernels.fisher.expected_features import ExpectedFeatures, kernel_features
-from fishernet.kernels.fisher.mixed import features_of_numbers
+from fishernet.kernels.fisher.mixed import MixedInvariant, features_of_numbers
+from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork
 
 Positions = npt.NDArray[np.int64]
@@ -45,6 +46,11 @@ class ExpectedMixedFeatures(ExpectedFeatures):
     def dimension(self) -> int:
         """The number of features."""
         return super().dimension + sum(int(of.dimension) for of in self._numbers.values())
+
+    @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is."""
+        return MixedInvariant(self.net).feature_parts
 
     def mean(self, rows: Table) -> Matrix:
         """Return the mean of the features, (dimension,)."""

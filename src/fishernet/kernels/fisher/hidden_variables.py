@@ -92,9 +92,6 @@ class HiddenVariableKernel(FeatureMade):
     ) -> None:
         of_all = FisherKernel(net, group_probabilities=group_probabilities, seed=seed)
         names = hidden_names(net, hidden)
-        parts = of_all.feature_parts
-        assert parts is not None
-        self._parts = parts
         if net.inference == "mixed":
             self._expected: ExpectedFeatures = ExpectedMixedFeatures(net, names)
         else:
@@ -119,7 +116,7 @@ class HiddenVariableKernel(FeatureMade):
     @property
     def feature_parts(self) -> FeatureParts:
         """Whose each feature is: the variable's and the configuration's."""
-        return self._parts
+        return self._expected.parts
 
     @property
     def term_names(self) -> tuple[str, ...]:
@@ -164,7 +161,8 @@ class HiddenVariableKernel(FeatureMade):
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64."""
         x = self.features(X).tocsc()
         y = None if Y is None else self.features(Y).tocsc()
-        own = [np.flatnonzero(self._parts.variable_of == v) for v in range(len(self.model.names))]
+        owners = self.feature_parts.variable_of
+        own = [np.flatnonzero(owners == v) for v in range(len(self.model.names))]
         check_cells(len(own) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
         return np.stack([inner(x[:, at], None if y is None else y[:, at]) for at in own])
 
