@@ -115,14 +115,15 @@ def walk(path: Path, folder: Path) -> Page:
     page.ask("describe", path)
     if page.ask("learn", path, "-o", model).status:
         return page
-    variables = fn.load(model).variables
+    network = fn.load(model)
+    variables = network.variables
     target, other = variables[-1], variables[0]
     here = (model, path)
     page.ask("score", *here)
     states = [v for v in (other, target) if not v.is_continuous]
     known = ["--given", f"{other.name}={other.states[0]}"] if len(states) == 2 and other != target else []
     page.ask("query", model, target.name, *known)
-    if states:
+    if network.values != "numbers":
         page.ask("select", *here, "-k", min(8, page.rows), "--seed", 1)
         page.ask("similar", *here, "--row", 0, "-n", 3)
         page.ask("cluster", path, "-o", folder / "clusters.csv")

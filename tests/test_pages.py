@@ -47,7 +47,7 @@ def test_examples_print_what_the_page_says(page: Path) -> None:
 
 def test_the_first_steps_show_the_main_commands() -> None:
     shown = [line.split()[0] for line, _ in commands_shown(DOCS / "start.md")]
-    assert shown == ["describe", "learn", "query", "predict", "select", "similar", "sample"]
+    assert shown == ["describe", "learn", "query", "query", "predict", "select", "similar", "sample"]
 
 
 @pytest.mark.parametrize(

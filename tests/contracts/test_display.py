@@ -125,6 +125,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ChangeResult in doubt": lambda: fn.compare.explain_change(FEW, turned(SMALL), permutations=19, resamples=2),
     "Share": lambda: found("TwoSampleResult").by_configuration[0],
     "Term": lambda: fn.compare.two_sample_test(TABLE, OTHER, permutations=19, seed=1).terms[0],
+    "NumberChange": lambda: fn.compare.NumberChange("x", (1.0, 2.0, 3.0), (2.0, 3.0, 4.0)),
     "VariableChange": lambda: found("ChangeResult").by_variable[NET.names[0]],
     "ConfigurationChange": lambda: found("ChangeResult").by_configuration[0],
     "InputSearchResult": lambda: fn.learn.local_structure(TABLE),

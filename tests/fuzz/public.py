@@ -31,7 +31,16 @@ SEAMS = {
     *("PermutationResult", "TestResult", "Diagnosis", "Estimate", "MarkovBlankets", "EdgeStrengths", "EmResult"),
     *("InputSearchResult", "SearchResult", "Step"),
     "Clusters",
-    *("TwoSampleResult", "ScoreTestResult", "ChangeResult", "VariableChange", "ConfigurationChange", "Share", "Term"),
+    *(
+        "TwoSampleResult",
+        "ScoreTestResult",
+        "ChangeResult",
+        "VariableChange",
+        "NumberChange",
+        "ConfigurationChange",
+        "Share",
+        "Term",
+    ),
     *("MissingnessResult", "ColumnMissingness", "MissingnessTest"),
     *(
         "Selection",

@@ -314,6 +314,7 @@ def gaussian_graph(
     rule = word(rule, "rule", RULES)
     purpose = "a Gaussian model"
     every = as_scatter(X, names) if is_statistics(X) else as_numbers(X, names, purpose=purpose, gaps=True)
+    check.flag(center, "center")
     scatter = as_scatter(expected_numbers(without_determined(every, center=center)))
     d = len(scatter.names)
     if scatter.n < 3:
