@@ -108,3 +108,14 @@ def test_a_naive_bayes_classifier_has_numbers_as_they_are(people: Path, tmp_path
     assert fn.load(path).values == "mixed"
     facts_of("learn", people, "--model", "naive-bayes", "--target", "sex", "--missing", "em", "-o", path)
     assert fn.load(path).values == "states"
+
+
+def test_the_remedy_for_a_column_that_was_cut_works_as_printed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    hours = np.where(rng.random(300) < 0.4, 0.0, rng.normal(40, 5, 300).round(1))
+    path = written(tmp_path / "hours.csv", "who,hours\n" + "".join(f"{'ab'[n % 2]},{x}\n" for n, x in enumerate(hours)))
+    told = good("learn", path).err
+    assert "'hours' (" in told
+    assert "type --bins none to keep them as they are" in told
+    assert "hours" in facts_of("learn", path, "--bins", "none")["columns"]["continuous"]
+    assert "'hours'" not in good("learn", path, "--bins", "none").err

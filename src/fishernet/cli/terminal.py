@@ -394,11 +394,9 @@ def _typed(remedy: Remedy, command: click.Command | None) -> str | None:
         option = _option_for(parameter, command)
         if option is None or (isinstance(option.type, click.Choice) and value not in option.type.choices):
             return None
-        values = (
-            [value]
-            if not isinstance(value, dict)
-            else [[f"{name}={first}", *others] for name, (first, *others) in value.items()]
-        )
+        values: list[Any] = [value]
+        if isinstance(value, dict):  # by column; where there is none, the word for that
+            values = [[f"{name}={first}", *others] for name, (first, *others) in value.items()] or ["none"]
         for one in values:
             words += [_spelling(option), shlex.quote(str(one) if isinstance(one, str | int) else csv_line(one))]
     return f"{' '.join(words)} to {remedy.purpose}"

@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import warn
+from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.scales import heaped_at
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.data.variable import mixes_numbers
+
+UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
 
 def prepared(rows: Table, bins: Bins | None = None) -> Table:
@@ -33,7 +36,7 @@ def prepared(rows: Table, bins: Bins | None = None) -> Table:
     cut = rows.discretize(cuts) if heavy else rows
     if heavy:
         told = told_of_cuts(rows, cut)
-        warn(f"one number has a tenth of the rows or more, and {told}; bins={{}} cuts none", parameter="bins")
+        warn(f"one number has a tenth of the rows or more, and {told}", parameter="bins", remedies=UNCUT)
     return cut.rescale({name: "auto" for name in plain if name not in heavy})
 
 
