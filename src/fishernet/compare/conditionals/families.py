@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
-from fishernet.compare.conditionals.nats import Nats
+from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats
 from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.state_tests import numbers_of_draws
 from fishernet.data import State
@@ -20,6 +20,8 @@ Array = npt.NDArray[np.float64]
 Family = tuple[int, ...]  # the parents, ascending, and the child as the last
 
 PRIOR = 0.1  # of a conditional to have changed
+FEWER = 4  # times fewer resamples where a test speaks of no change
+UNLIKELY = 0.1  # p-values above which a change is not likely
 
 Found = TypeVar("Found")
 
@@ -76,6 +78,11 @@ class Families(ABC):
     def p_value_bound(self, family: Family) -> float:  # noqa: ARG002
         """Return a p-value without draws, which may be as small as a change is large; 1 where none is known."""
         return 1.0
+
+    def _draws_for(self, p_value: float) -> int:
+        """Return how many tables are drawn for an interval: nobody looks closely at that of what did not change."""
+        draws = self._resamples
+        return min(draws, max(draws // FEWER, FEWEST_DRAWS)) if p_value > UNLIKELY else draws
 
     def _random(self, family: Family, use: int) -> np.random.Generator:
         """Return a generator of a family's own, so that no answer hangs on which families were asked before."""

@@ -109,7 +109,7 @@ class NumberFamilies(Families):
             return UNKNOWN
         by_chance = (len(family) + 1) / 2 * (1 / len(before) + 1 / len(after))
         estimate = _nats(_moments(before), _moments(after)) - by_chance
-        drawn = np.array([self._resampled(before, after, random) for _ in range(self._resamples)])
+        drawn = np.array([self._resampled(before, after, random) for _ in range(self._draws_for(p_value))])
         low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
         return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange, largest_first, of_counts
 from fishernet.compare.conditionals.families import Families, Family, once
-from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats, changed_nats
+from fishernet.compare.conditionals.nats import Nats, changed_nats
 from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
 from fishernet.data import Source, State, Statistic, Table
 from fishernet.data.variable import Variable
@@ -21,8 +21,6 @@ from fishernet.learn.missing.incomplete import AvailableCases
 Array = npt.NDArray[np.float64]
 
 MOST_CELLS = 2**16  # of a family that is not in a learned graph
-FEWER = 4  # times fewer resamples where a test speaks of no change
-UNLIKELY = 0.1  # p-values above which a change is not likely
 PSEUDO_COUNT = 0.5  # of a state, in the evidence of a change
 
 
@@ -140,10 +138,7 @@ class StateFamilies(Families):
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         before, after = self.counts(family)
-        draws = self._resamples
-        if p_value > UNLIKELY:  # nobody looks closely at the interval of what did not change
-            draws = min(draws, max(draws // FEWER, FEWEST_DRAWS))
-        return changed_nats(before, after, p_value, draws, random)
+        return changed_nats(before, after, p_value, self._draws_for(p_value), random)
 
 
 def cells(statistic: Statistic, family: Family) -> Array:
