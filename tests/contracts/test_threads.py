@@ -239,7 +239,20 @@ def ask_mixed_gap(made: _core.MixedGap) -> Any:
     return made.joint(mixed_model(), cells, rows, [0]), made.joint(mixed_model(), cells, rows, [])
 
 
+def incomplete_rows() -> _core.IncompleteRows:
+    """A label with two states and two numbers, each of which lacks some cells."""
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.integers(0, 2, (1, 500)).astype(float), rng.normal(size=(2, 500))])
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return _core.IncompleteRows(values, np.array([2, 0, 0]), None, np.zeros(3))
+
+
+def ask_incomplete_rows(made: _core.IncompleteRows) -> Any:
+    return made.told_by_parents(i32(1, 2), i64(0, 1, 3), i32(0, 0, 1))
+
+
 QUESTIONS = {
+    "IncompleteRows": Question(incomplete_rows, ask_incomplete_rows),
     "MixedModel": Question(mixed_model, ask_mixed_model),
     "MixedGap": Question(lambda: _core.MixedGap(mixed_model(), [0], [0, 1], []), ask_mixed_gap),
     "Columns": Question(columns, lambda made: _core.count(made, i64(0, 2, 4), i32(0, 1, 2, 4), 1000)[0][0]),
