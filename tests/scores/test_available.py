@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.data import Blocks
+from fishernet.scores.node_average import NodeAverage
+from tests.reference.mixed import random_network
 from tests.reference.scoring import OTHERS, PENALIZED, family_score
 from tests.tables import random_table
 
@@ -96,3 +98,22 @@ def test_complete_tables_are_scored_in_silence() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fn.score(fn.Dag.from_edges(table.names, []), table)
+
+
+@pytest.mark.parametrize("score", [NodeAverage(), NodeAverage(prior=True)])
+def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: NodeAverage) -> None:
+    net = random_network(4, labels=3, numbers=4)
+    rows, rng = net.sample(300, seed=1), np.random.default_rng(2)
+    gone = rng.random((7, 300)) < 0.2
+    columns = [
+        np.where(of, v.missing_column(300), column)
+        for v, column, of in zip(rows.variables, rows.codes, gone, strict=True)
+    ]
+    table = fn.Table(rows.variables, columns, weights=rng.integers(1, 4, 300))
+    numbers = [v for v, variable in enumerate(table.variables) if variable.is_continuous]
+    pairs = [
+        (v, sorted(rng.choice([u for u in range(7) if u != v], k, replace=False))) for v in numbers for k in range(4)
+    ]
+    families = fn.scores.Families.from_pairs(pairs)
+    by_rows, by_statistics = (fn.scores.LocalScores(source, score)(families) for source in (table, Blocks([table])))
+    np.testing.assert_allclose(by_rows, by_statistics, rtol=1e-10)
