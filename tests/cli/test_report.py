@@ -75,3 +75,12 @@ def test_refusals_are_one_sentence(asia: Path, rows: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("word", ["--bins", "--seed", "--compare-with"])
 def test_help_tells_the_options(word: str) -> None:
     assert word in good("report", "--help").out
+
+
+def test_columns_that_heap_up_stay_numbers_where_that_is_asked(tmp_path: Path) -> None:
+    draws = np.random.default_rng(1)
+    hours = np.where(draws.random(200) < 0.4, 0.0, draws.normal(40, 5, 200).round(1)).tolist()
+    path = written(tmp_path / "t.csv", "kind,hours\n" + "".join(f"{'ab'[n % 2]},{x}\n" for n, x in enumerate(hours)))
+    assert "<b>hours</b>) were cut into bins" in facts_of("report", path)["html"]
+    for words in (["--bins", "none"], ["--compare-with", path, "--bins", "none"]):
+        assert "were cut into bins" not in facts_of("report", path, *words)["html"]

@@ -9,6 +9,7 @@ import click
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.cli.options import (
     Reading,
@@ -65,7 +66,8 @@ def cluster(
         progress("reading the table", 0, None)
         file = read_originals(table)
         reading = Reading.out_of(options)
-        reading.require_cuts("cluster")
+        if reading.bins == {}:
+            raise FishernetError("cluster cuts numbers that stand beside states; leave --bins none away")
         rows = reading.read_rows(file)
         refuse_empty(table, rows.table)
         asked: dict[str, Any] = {"structure": structure, "most": most, "restarts": restarts, "seed": seed}

@@ -158,10 +158,12 @@ def learn(
     parent (naive-bayes), in a tree below it (tan), or with up to --k parents besides it (kdb). A chow-liu tree is the
     likeliest of all trees over all variables.
 
-    Three kinds of model take columns of numbers without bins: a Gaussian Markov network (gaussian) has an undirected
-    graph (it has a prior and a rule, see --prior and --rule); bn with --score fractional has arcs between
-    linear-Gaussian variables; markov finds only an undirected graph, by tests of independence: knn-mi detects any
-    dependence, fisher-z linear dependence; g-squared and chi-squared need columns of states.
+    bn and naive-bayes take numbers beside columns of states as they are; where only states will do (other kinds, scores
+    of states, --search exact, --missing em, files of networks of states) numbers are cut into bins. Of columns of
+    numbers alone a Gaussian Markov network (gaussian) has an undirected graph (it has a prior and a rule, see --prior
+    and --rule); bn with --score fractional has arcs between linear-Gaussian variables; markov finds only an undirected
+    graph, by tests of independence: knn-mi detects any dependence, fisher-z linear dependence; g-squared and
+    chi-squared need columns of states.
 
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
     rows, and the held-out log-likelihood, in nats per row, is that of this network. The network saved with -o has the

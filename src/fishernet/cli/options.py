@@ -160,10 +160,10 @@ class Reading:
         """How one learns from missing cells, which are kept for that; None where they are dealt with in reading."""
         return self.missing if self.missing in LEARNED else None
 
-    def require_cuts(self, command: str) -> None:
-        """Raise FishernetError for --bins none, where numbers beside states have to be cut."""
-        if self.bins == {}:
-            raise FishernetError(f"{command} cuts numbers that stand beside states; it does not take --bins none")
+    @property
+    def uncut(self) -> dict[str | None, Pieces] | None:
+        """What is left to cut in a table that was read: nothing, where --bins said what; None where nobody said."""
+        return None if self.bins is None else {}
 
     def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
@@ -186,7 +186,7 @@ class Reading:
         """Return a table as a network is learned from it: with numbers beside states on scales, if rows are here."""
         if opening().scheduler is not None or (self.missing == "state" and table.has_missing):
             return self.in_states(table)
-        return prepared(table, None if self.bins is None else {})
+        return prepared(table, self.uncut)
 
     def in_states(self, table: Table) -> Table:
         """Return a table with its numbers cut where there are states beside them, and then states of missing cells."""

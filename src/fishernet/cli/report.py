@@ -50,8 +50,8 @@ def report(
     variable's neighbours, how probable rows held out are, the oddest rows and their odd cells, rows that stand for the
     table, and where asked how well a column is predicted and what changed since another table.
 
-    Without --model a Bayesian network is learned; numbers beside columns of states are then cut into bins (--bins says
-    how). What would take long on many rows is done on some of them, and the page says where.
+    Without --model a Bayesian network is learned, with numbers as fishernet learn takes them (--bins). What would take
+    long on many rows is done on some of them, and the page says where.
 
     \b
     Examples
@@ -59,7 +59,6 @@ def report(
       fishernet report january.csv --compare-with february.csv --target cough -o report.html
     """  # noqa: D301
     reading = Reading.out_of(options)
-    reading.require_cuts("report")
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         network = None if model is None else require(has_variables, read_model(model), model, "report")
@@ -72,6 +71,7 @@ def report(
             compare_with=later,  # whose numbers are cut as those of the first
             target=target,
             title=title or table.name,
+            bins=reading.uncut if network is None else None,
             seed=seed,
             progress=progress,
         )

@@ -395,7 +395,7 @@ def _typed(remedy: Remedy, command: click.Command | None) -> str | None:
         if option is None or (isinstance(option.type, click.Choice) and value not in option.type.choices):
             return None
         values: list[Any] = [value]
-        if isinstance(value, dict):  # by column; where there is none, the word for that
+        if isinstance(value, dict):  # a text for each column; an empty one is typed as none
             values = [[f"{name}={first}", *others] for name, (first, *others) in value.items()] or ["none"]
         for one in values:
             words += [_spelling(option), shlex.quote(str(one) if isinstance(one, str | int) else csv_line(one))]

@@ -200,8 +200,8 @@ def explain_changes(
     for done, (earlier, later) in enumerate(pairs):
         reporter.step(done, len(pairs))
         if earlier == REST:
-            other = stacked([table for name, table in ready.items() if name != later])
-            two, known = (in_order(other), ready[later]), (counts[later].of(in_order(other)), counts[later])
+            other = in_order(stacked([table for name, table in ready.items() if name != later]))
+            two, known = (other, ready[later]), (counts[later].of(other), counts[later])
         else:
             two, known = (ready[earlier], ready[later]), (counts[earlier], counts[later])
         families = families_of_tables(two, share, known)

@@ -45,9 +45,7 @@ def monitor(reference: Path, batches: tuple[Path, ...], model: Path | None, exit
     reading = Reading.out_of(options)
     network = None if model is None else read_bayesian(model, "monitor", "compare by")
     with progress_bar() as progress:
-        found = Monitor(
-            reading.read(reference, progress), network, bins=None if reading.bins is None else {}, **options
-        )
+        found = Monitor(reading.read(reference, progress), network, bins=reading.uncut, **options)
         told = [_facts(path, found.update(reading.read(path, progress))) for path in batches]
     status = CHANGED if exit_code and any(facts["alarm"] for facts in told) else 0
     return Answer({"reference": str(reference), "batches": told}, map(json.dumps, told), status=status)
