@@ -251,11 +251,10 @@ nb::tuple expected(const BoundGap& self, const MixedModel& model, const Cells& c
         second.assign(n * d * d, 0.0);
         into.push_back({weights.data(), first.data(), second.data(), places.data()});
     }
-    const std::vector<double> ones(cells.shape(0), 1.0);
     std::vector<double> log_prob;
     {
         const nb::gil_scoped_release release;
-        log_prob = self.gap.add_expected(model, at, ones, view(origin), into, check_signals);
+        log_prob = self.gap.add_expected(model, at, {}, view(origin), into, check_signals);
     }
     nb::list parts;
     for (auto& [places, weights, first, second] : found) {

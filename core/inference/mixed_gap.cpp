@@ -622,9 +622,8 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
             log_prob[r] = log_sum(logs.data(), logs.size(), 1);
             if (log_prob[r] == minus_infinity) break;
             shares.resize(logs.size());
-            for (std::size_t s = 0; s < logs.size(); ++s) {
-                shares[s] = std::exp(logs[s] - log_prob[r]) * weights[static_cast<std::size_t>(rows.rows[r])];
-            }
+            const double weight = weights.empty() ? 1 : weights[static_cast<std::size_t>(rows.rows[r])];
+            for (std::size_t s = 0; s < logs.size(); ++s) shares[s] = std::exp(logs[s] - log_prob[r]) * weight;
             for (const auto& family : families) {
                 const auto base = family.reader.base(row);
                 const auto states = family.reader.offsets_of_states();

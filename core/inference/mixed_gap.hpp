@@ -82,8 +82,9 @@ public:
                                   std::size_t n, StopCheck check) const;
     // The configurations of a family that a row may have.
     std::size_t expected_states(const MixedModel& model, std::size_t family) const;
-    // Adds the expected statistics of rows with weights to the sums of the gap's families, in their order, and returns
-    // the rows' log-probabilities. A family's labels and numbers are ascending; numbers count from an origin.
+    // Adds the expected statistics of rows with weights (empty: each counts once) to the sums of the gap's families, in
+    // their order, and returns the rows' log-probabilities. A family's labels and numbers are ascending; numbers count
+    // from an origin.
     std::vector<double> add_expected(const MixedModel& model, const MixedRows& rows, std::span<const double> weights,
                                      std::span<const double> origin, std::span<const MixedSums> sums,
                                      StopCheck check) const;

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
@@ -319,6 +320,15 @@ class GappedRows:
         """Return the same rows under a network with the same graph."""
         found, model = copy.copy(self), core_model(net, self._needed)
         found.net, found.gaps = net, [(gap.under(model), rows) for gap, rows in self.gaps]
+        return found
+
+    @cached_property
+    def origin(self) -> Array:
+        """A number near those of each column, on its scale, so that sums of products do not cancel; 0 of labels."""
+        found = np.zeros(len(self.net.variables))
+        for v, variable in enumerate(self.net.variables):
+            if variable.is_continuous and not self._missing[v].all():
+                found[v] = self.cells[~self._missing[v], v].mean()
         return found
 
     def lacking(self, v: int) -> npt.NDArray[np.bool_]:

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.data import Table
-from fishernet.infer import group_probabilities
 from fishernet.infer.completion import require_possible
 from fishernet.infer.mixed import GappedRows
 from fishernet.kernels.features import Features, Matrix, weighted_mean
 from fishernet.kernels.fisher.expected_features import ExpectedFeatures, kernel_features
-from fishernet.kernels.fisher.mixed import MixedInvariant, features_of_numbers
+from fishernet.kernels.fisher.mixed import MixedInvariant
 from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork
 
@@ -31,11 +30,10 @@ class ExpectedMixedFeatures(ExpectedFeatures):
     """E[f | x] of a network of labels and numbers; the features of labels come first, as in `MixedInvariant`."""
 
     def __init__(self, net: BayesianNetwork, hidden: tuple[str, ...]) -> None:
-        labels = net.of_labels()
-        super().__init__(
-            net, hidden, kernel_features(labels, group_probabilities(labels), range(len(labels.variables)))
-        )
-        self._numbers = features_of_numbers(net)
+        self._of_all = of_all = MixedInvariant(net)
+        of_cells = kernel_features(of_all.of_labels, of_all.group_probabilities, range(len(of_all.of_labels.variables)))
+        super().__init__(net, hidden, of_cells)
+        self._numbers = of_all.numbers
         self._labels = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
         scopes = [(*net.conditionals[v].parents, v) for v in self._labels]
         sizes = [math.prod(net.variables[p].cardinality for p in scope) for scope in scopes]
@@ -50,7 +48,7 @@ class ExpectedMixedFeatures(ExpectedFeatures):
     @property
     def parts(self) -> FeatureParts:
         """Whose each feature is."""
-        return MixedInvariant(self.net).feature_parts
+        return self._of_all.feature_parts
 
     def mean(self, rows: Table) -> Matrix:
         """Return the mean of the features, (dimension,)."""
@@ -75,11 +73,11 @@ class ExpectedMixedFeatures(ExpectedFeatures):
 
     def _entries(self, rows: Table) -> dict[int, list[Entries]]:
         """Return of each variable what the rows have that know its family, and what the others may."""
-        gapped, origin = GappedRows(self.net, rows, keep=True), _origin(rows)
+        gapped = GappedRows(self.net, rows, keep=True)
         log_prob = gapped.known_terms()
         statistics: dict[int, list[tuple[Any, ...]]] = {v: [] for v in range(len(self.net.variables))}
         for gap, which in gapped.gaps:
-            logs, families = gap.expected(gapped.cells, which, origin)
+            logs, families = gap.expected(gapped.cells, which, gapped.origin)
             log_prob[which] += logs
             for v, (places, *sums) in zip(gap.families, families, strict=True):
                 statistics[v].append((np.repeat(which, len(places) // len(which)), places, *sums))
@@ -88,7 +86,7 @@ class ExpectedMixedFeatures(ExpectedFeatures):
         for v, parts in statistics.items():
             found[v] = [self._known(v, gapped)]
             if parts:
-                found[v].append(self._expected(v, origin, *map(np.concatenate, zip(*parts, strict=True))))
+                found[v].append(self._expected(v, gapped.origin, *map(np.concatenate, zip(*parts, strict=True))))
         return found
 
     def _expected(
@@ -121,15 +119,6 @@ class ExpectedMixedFeatures(ExpectedFeatures):
         labels = [p for p in (*conditional.parents, v) if not self.net.variables[p].is_continuous]
         sizes = [self.net.variables[p].cardinality for p in labels]
         return np.arange(math.prod(sizes)).reshape(sizes).transpose(np.argsort(labels)).ravel()
-
-
-def _origin(rows: Table) -> Matrix:
-    """Return the mean of each column of numbers on its scale, and 0 of labels: from there products do not cancel."""
-    found = np.zeros(len(rows.variables))
-    for v, (variable, column) in enumerate(zip(rows.variables, rows.codes, strict=True)):
-        if variable.is_continuous and not np.isnan(column).all():
-            found[v] = np.nanmean(variable.scaled(column))
-    return found
 
 
 def _sparse(blocks: Sequence[Sequence[Entries]], shape: tuple[int, int]) -> Features:

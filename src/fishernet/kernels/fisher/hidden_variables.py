@@ -90,13 +90,12 @@ class HiddenVariableKernel(FeatureMade):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
-        of_all = FisherKernel(net, group_probabilities=group_probabilities, seed=seed)
         names = hidden_names(net, hidden)
-        if net.inference == "mixed":
+        if net.inference == "mixed" and isinstance(group_probabilities, str) and group_probabilities == "auto":
             self._expected: ExpectedFeatures = ExpectedMixedFeatures(net, names)
-        else:
-            of_cells = kernel_features(net, of_all.group_probabilities, range(len(net.names)))
-            self._expected = ExpectedFeatures(net, names, of_cells)
+            return
+        groups = FisherKernel(net, group_probabilities=group_probabilities, seed=seed).group_probabilities
+        self._expected = ExpectedFeatures(net, names, kernel_features(net, groups, range(len(net.names))))
 
     @property
     def model(self) -> BayesianNetwork:

@@ -98,14 +98,6 @@ class NumberFeatures:
         return found
 
 
-def features_of_numbers(model: BayesianNetwork) -> dict[int, NumberFeatures]:
-    """Return the features of each number of a network of labels and numbers."""
-    pairs = enumerate(moments_of_parents(model))
-    return {
-        v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
-    }
-
-
 class MixedInvariant(FeatureMade, Metric):
     """The inverse of the Fisher information of a network of labels and numbers."""
 
@@ -114,15 +106,19 @@ class MixedInvariant(FeatureMade, Metric):
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
-        labels = model.of_labels()
-        self._labels = Invariant(labels, group_probabilities(labels))
+        self.of_labels = model.of_labels()
+        self.group_probabilities = group_probabilities(self.of_labels)
+        self._labels = Invariant(self.of_labels, self.group_probabilities)
         self._label_at = [v for v, variable in enumerate(model.variables) if not variable.is_continuous]
-        self._numbers = features_of_numbers(model)
+        pairs = enumerate(moments_of_parents(model))
+        self.numbers = {
+            v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
+        }
 
     @property
     def dimension(self) -> int:
         """The number of features."""
-        return self._labels.dimension + sum(int(of.dimension) for of in self._numbers.values())
+        return self._labels.dimension + sum(int(of.dimension) for of in self.numbers.values())
 
     @property
     def feature_parts(self) -> FeatureParts:
@@ -133,7 +129,7 @@ class MixedInvariant(FeatureMade, Metric):
         owners, groups, of_groups = [at[inner.variable_of]], [inner.group_of], [at[inner.variable_of_group]]
         describers: list[Any] = [inner.describe] * len(inner.variable_of_group)
         first = [0] * len(describers)
-        for v, of in self._numbers.items():
+        for v, of in self.numbers.items():
             n = of.conditional.n_groups
             groups.append(len(describers) + np.repeat(np.arange(n), of.width))
             owners.append(np.full(of.dimension, v))
@@ -148,7 +144,7 @@ class MixedInvariant(FeatureMade, Metric):
         counting = np.ones(self.dimension, dtype=bool)
         if inner.counting is not None:
             counting[: len(inner.counting)] = inner.counting
-        of_numbers = [np.full(of.conditional.n_groups, of.width) for of in self._numbers.values()]
+        of_numbers = [np.full(of.conditional.n_groups, of.width) for of in self.numbers.values()]
         free = np.concatenate([inner.degrees_of_freedom, *of_numbers])
         return FeatureParts(
             self._model.names,
@@ -172,7 +168,7 @@ class MixedInvariant(FeatureMade, Metric):
     def __call__(self, X: Table, Y: Table | None = None) -> Matrix:
         """Return the kernel of all pairs, (n, m); without Y exactly symmetric."""
         found = self._labels(self._of_labels(X), None if Y is None else self._of_labels(Y))
-        wide = [of for of in self._numbers.values() if of.dimension <= MOST_DENSE]
+        wide = [of for of in self.numbers.values() if of.dimension <= MOST_DENSE]
         x, y = _dense(wide, X), None if Y is None else _dense(wide, Y)
         for at in row_blocks(len(found), DENSE_ROWS):
             if y is not None:
@@ -183,7 +179,7 @@ class MixedInvariant(FeatureMade, Metric):
             upper = np.triu(found[at, at])
             found[at, at] = upper + np.triu(upper, 1).T  # exactly symmetric
             found[rest, at] = found[at, rest].T
-        for of in self._numbers.values():
+        for of in self.numbers.values():
             if of.dimension > MOST_DENSE:
                 _add_products(found, of(X), None if Y is None else of(Y))
         return found
@@ -194,14 +190,14 @@ class MixedInvariant(FeatureMade, Metric):
         check_cells(math.prod(shape), "the terms of the kernel matrix")
         found = np.zeros(shape)
         found[self._label_at] = self._labels.terms(self._of_labels(X), None if Y is None else self._of_labels(Y))
-        for v, of in self._numbers.items():
+        for v, of in self.numbers.items():
             _add_products(found[v], of(X), None if Y is None else of(Y))
         return found
 
     def diag(self, X: Table) -> Matrix:
         """Return the kernel of each row with itself, (n,)."""
         found = np.array(self._labels.diag(self._of_labels(X)))
-        for of in self._numbers.values():
+        for of in self.numbers.values():
             found += (of(X)[0] ** 2).sum(axis=1)
         return found
 
@@ -210,7 +206,7 @@ class MixedInvariant(FeatureMade, Metric):
         import scipy.sparse as sp  # slow to import, and needed by few calls
 
         values, columns, first = [], [], 0
-        for of in self._numbers.values():
+        for of in self.numbers.values():
             entries, at = of(X)
             values.append(entries)
             columns.append(first + at[:, None] * of.width + np.arange(of.width))

@@ -74,7 +74,7 @@ class MixedSteps:
         log_prob = rows.known_terms()
         for gap, which in rows.gaps:
             of_families = [sums[v] for v in gap.families]
-            log_prob[which] += gap.add_expected(rows.cells, which, self._weights, self._origin, of_families)
+            log_prob[which] += gap.add_expected(rows.cells, which, self._weights, self._first.origin, of_families)
         require_possible(log_prob)
         found = {
             family: of_known + self._statistic(family, *of_gaps)
@@ -91,15 +91,9 @@ class MixedSteps:
         mean = np.divide(first, n[:, None], out=np.zeros_like(first), where=n[:, None] > 0)
         scatter = np.tril(second) - n[:, None, None] * np.tril(mean[:, :, None] * mean[:, None, :])
         scatter += np.swapaxes(np.tril(scatter, -1), -1, -2)
-        centres = np.where(n[:, None] > 0, mean + self._origin[list(numbers)], 0.0)
+        centres = np.where(n[:, None] > 0, mean + self._first.origin[list(numbers)], 0.0)
         parts = (centres.reshape(*shape, d), scatter.reshape(*shape, d, d))
         return Statistic.adopt(labels, shape, n.reshape(shape), None, 0, numbers, *parts)
-
-    @cached_property
-    def _origin(self) -> Floats:
-        """A number near those of each column, so that sums of products do not cancel."""
-        pairs = zip(self._rows.variables, self._rows.codes, strict=True)
-        return np.array([np.nanmean(v.scaled(column)) if v.is_continuous else 0.0 for v, column in pairs])
 
     def maximized(self, model: BayesianNetwork, counts: dict[Family, Statistic]) -> BayesianNetwork:  # noqa: ARG002
         """Return the network fitted to the expected statistics."""
