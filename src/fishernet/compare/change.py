@@ -29,7 +29,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
 from fishernet.compare.conditionals.configurations import ConfigurationChange, of_networks
-from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.families import Effort, Families, Family
 from fishernet.compare.conditionals.mixed_families import Counts, families_between
 from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_change import NumberChange
@@ -368,8 +368,9 @@ def explained(
 
 def families_of_tables(tables: tuple[Source, Source], options: Options, counts: Counts | None = None) -> Families:
     """Return the families of two tables, whose counts may be known."""
-    how = options.permutations, options.resamples, options.level, options.seed
-    return families_between(tables, *how, counts)
+    return families_between(
+        tables, Effort(options.permutations, options.resamples, options.level, options.seed), counts
+    )
 
 
 def _are_networks(before: Any, after: Any) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditionals.families import Family
+from fishernet.compare.conditionals.families import Effort, Family
 from fishernet.compare.conditionals.mixed_families import families_between
 from fishernet.compare.conditionals.state_families import cells
 from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations, numbers_of_draws
@@ -53,7 +53,7 @@ def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations:
     """Test whether the conditionals of a network are the same in two tables of its variables."""
     pair = tables[0].select(network.names), tables[1].select(network.names)
     of = _families(network)
-    families = families_between(pair, permutations, 2, LEVEL, seed)
+    families = families_between(pair, Effort(permutations, 2, LEVEL, seed))
     families.prepare(of)
     alone = np.array([families.p_value(family) for family in of])
     by_configuration = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -40,24 +41,24 @@ def once(method: Callable[[Any, Family], Found]) -> Callable[[Any, Family], Foun
     return found
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How closely families are looked at."""
+
+    draws: int
+    """How many tables are drawn for a test; ten times as many where it speaks of a change."""
+    resamples: int
+    """How many are drawn for an interval, at each divergence that is tried."""
+    level: float
+    seed: int
+
+
 class Families(ABC):
-    """What is asked of the families of two tables.
+    """What is asked of the families of two tables of so many columns."""
 
-    Parameters
-    ----------
-    n_variables : int
-        The number of their columns.
-    draws : int
-        How many tables are drawn for a test; ten times as many where it speaks of a change.
-    resamples : int
-        How many are drawn for an interval, at each divergence that is tried.
-    level : float
-    seed : int
-    """
-
-    def __init__(self, n_variables: int, draws: int, resamples: int, level: float, seed: int) -> None:
-        self._seed, self._resamples = seed, resamples
-        self._draws = numbers_of_draws(draws, n_variables, level)
+    def __init__(self, n_variables: int, effort: Effort) -> None:
+        self._seed, self._resamples = effort.seed, effort.resamples
+        self._draws = numbers_of_draws(effort.draws, n_variables, effort.level)
         self._known: dict[tuple[str, Family], Any] = {}
 
     @once

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.conditionals.families import Family, once
+from fishernet.compare.conditionals.families import Effort, Family, once
 from fishernet.compare.conditionals.number_families import parent_columns, some_rows
 from fishernet.compare.conditionals.number_tests import label_p_value
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.int64]
 Rows = tuple[Array, Codes]  # the parents, and the child
 
 MOST_SLOPES = 60  # of a regression
-MOST_ROWS = 20_000  # to which one is fitted: of more, to as many
+MOST_FITTED = 20_000  # rows of a regression: of more, as many are taken
 STEPS, RIDGE, NEAR = 30, 1e-3, 1e-4  # of Newton's method, with columns in units of their spread
 MOST_LOGIT = 40.0
 
@@ -26,16 +26,8 @@ MOST_LOGIT = 40.0
 class LabelFamilies(StateFamilies):
     """Two tables, of whose labels it is asked, with parents among which are numbers; `counts` have these in bins."""
 
-    def __init__(
-        self,
-        tables: tuple[Table, Table],
-        draws: int,
-        resamples: int,
-        level: float,
-        seed: int,
-        counts: tuple[FamilyCounts, FamilyCounts],
-    ) -> None:
-        super().__init__((counts[0].source, counts[1].source), draws, resamples, level, seed, counts)
+    def __init__(self, tables: tuple[Table, Table], effort: Effort, counts: tuple[FamilyCounts, FamilyCounts]) -> None:
+        super().__init__((counts[0].source, counts[1].source), effort, counts)
         self._rows = tuple(some_rows(table) for table in tables)
 
     def rows(self, family: Family) -> tuple[Rows, Rows]:
@@ -91,7 +83,7 @@ def _bic(parents: Array, codes: Codes, n_states: int, n_rows: int) -> float:
         return 0.0
     if (parents.shape[1] + 1) * (n_states - 1) > MOST_SLOPES:
         return -math.inf
-    some = slice(None, None, math.ceil(len(codes) / MOST_ROWS))
+    some = slice(None, None, math.ceil(len(codes) / MOST_FITTED))
     spread = parents[some].std(axis=0)
     columns = (parents[some] - parents[some].mean(axis=0)) / np.where(spread > 0, spread, 1)
     states, own = np.unique(codes[some], return_inverse=True)

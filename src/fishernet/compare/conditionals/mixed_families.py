@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
-from fishernet.compare.conditionals.families import Families, Family
+from fishernet.compare.conditionals.families import Effort, Families, Family
 from fishernet.compare.conditionals.label_families import LabelFamilies
 from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_change import NumberChange
@@ -36,36 +36,24 @@ def family_counts(tables: Sequence[Source]) -> list[FamilyCounts]:
     return [FamilyCounts(table) for table in tables]
 
 
-def families_between(
-    tables: tuple[Source, Source], draws: int, resamples: int, level: float, seed: int, counts: Counts | None = None
-) -> Families:
+def families_between(tables: tuple[Source, Source], effort: Effort, counts: Counts | None = None) -> Families:
     """Return the families of two tables, of states, of numbers or of both; their counts may be known."""
-    how = draws, resamples, level, seed
     numbers = [variable.is_continuous for variable in tables[0].variables]
     if not any(numbers):
-        return StateFamilies(tables, *how, counts)
+        return StateFamilies(tables, effort, counts)
     rows = cast(tuple[Table, Table], tables)
-    return NumberFamilies(rows, *how) if all(numbers) else MixedFamilies(rows, *how, counts)
+    return NumberFamilies(rows, effort) if all(numbers) else MixedFamilies(rows, effort, counts)
 
 
 class MixedFamilies(Families):
     """Two tables of labels and numbers."""
 
-    def __init__(
-        self,
-        tables: tuple[Table, Table],
-        draws: int,
-        resamples: int,
-        level: float,
-        seed: int,
-        counts: Counts | None = None,
-    ) -> None:
-        super().__init__(len(tables[0].variables), draws, resamples, level, seed)
-        how = draws, resamples, level, seed
+    def __init__(self, tables: tuple[Table, Table], effort: Effort, counts: Counts | None = None) -> None:
+        super().__init__(len(tables[0].variables), effort)
         before, after = counts or family_counts(tables)
-        self._states = StateFamilies((before.source, after.source), *how, (before, after))
-        self._numbers = NumberFamilies(tables, *how)
-        self._labels = LabelFamilies(tables, *how, (before, after))
+        self._states = StateFamilies((before.source, after.source), effort, (before, after))
+        self._numbers = NumberFamilies(tables, effort)
+        self._labels = LabelFamilies(tables, effort, (before, after))
         self._is_number = [variable.is_continuous for variable in tables[0].variables]
 
     def _of(self, family: Family) -> Families:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange
-from fishernet.compare.conditionals.families import Families, Family, once
+from fishernet.compare.conditionals.families import Effort, Families, Family, once
 from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.conditionals.number_change import NumberChange, spread_of
 from fishernet.compare.conditionals.number_tests import regression_p_value
@@ -26,8 +26,8 @@ LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 class NumberFamilies(Families):
     """Two tables, of whose numbers it is asked; their parents may have labels."""
 
-    def __init__(self, tables: tuple[Table, Table], draws: int, resamples: int, level: float, seed: int) -> None:
-        super().__init__(len(tables[0].variables), draws, resamples, level, seed)
+    def __init__(self, tables: tuple[Table, Table], effort: Effort) -> None:
+        super().__init__(len(tables[0].variables), effort)
         self._tables = tuple(some_rows(table) for table in tables)
         self._n_rows = [table.n_rows for table in tables]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.configurations import ConfigurationChange, largest_first, of_counts
-from fishernet.compare.conditionals.families import Families, Family, once
+from fishernet.compare.conditionals.families import Effort, Families, Family, once
 from fishernet.compare.conditionals.nats import Nats, changed_nats
 from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
 from fishernet.data import Source, State, Statistic, Table
@@ -54,13 +54,10 @@ class StateFamilies(Families):
     def __init__(
         self,
         tables: tuple[Source, Source],
-        draws: int,
-        resamples: int,
-        level: float,
-        seed: int,
+        effort: Effort,
         counts: tuple[FamilyCounts, FamilyCounts] | None = None,
     ) -> None:
-        super().__init__(len(tables[0].variables), draws, resamples, level, seed)
+        super().__init__(len(tables[0].variables), effort)
         self._tables = tables
         self._cards = [cast(Variable, variable).cardinality for variable in tables[0].variables]
         self._counts = counts or (FamilyCounts(tables[0]), FamilyCounts(tables[1]))
