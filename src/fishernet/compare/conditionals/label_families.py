@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.conditionals.families import Effort, Family, once
+from fishernet.compare.conditionals.logistic import log_shares
 from fishernet.compare.conditionals.number_families import parent_columns, some_rows
 from fishernet.compare.conditionals.number_tests import label_p_value
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
@@ -19,8 +20,6 @@ Rows = tuple[Array, Codes]  # the parents, and the child
 
 MOST_SLOPES = 60  # of a regression
 MOST_FITTED = 20_000  # rows of a regression: of more, as many are taken
-STEPS, RIDGE, NEAR = 30, 1e-3, 1e-4  # of Newton's method, with columns in units of their spread
-MOST_LOGIT = 40.0
 
 
 class LabelFamilies(StateFamilies):
@@ -87,33 +86,7 @@ def _bic(parents: Array, codes: Codes, n_states: int, n_rows: int) -> float:
     spread = parents[some].std(axis=0)
     columns = (parents[some] - parents[some].mean(axis=0)) / np.where(spread > 0, spread, 1)
     states, own = np.unique(codes[some], return_inverse=True)
-    average: float = _log_likelihood(np.column_stack([np.ones(len(columns)), columns]), own, len(states)) / len(own)
+    shares = log_shares(np.column_stack([np.ones(len(columns)), columns]), own, len(states))
+    average = shares[np.arange(len(own)), own].mean()
     n_parameters = (parents.shape[1] + 1) * (n_states - 1)
     return float(average * n_rows - math.log(max(n_rows, 2)) / 2 * n_parameters)
-
-
-def _log_likelihood(X: Array, codes: Codes, n_states: int) -> float:
-    """Return the log-likelihood of a logistic regression of codes on columns, nearly at its maximum."""
-    width, free = X.shape[1], n_states - 1
-    slopes = np.zeros((width, free))
-    seen = np.asarray(codes[:, None] == np.arange(1, n_states), dtype=np.float64)
-    for _ in range(STEPS):
-        shares = np.exp(_log_shares(X, slopes))[:, 1:]
-        gradient = X.T @ (seen - shares) - RIDGE * slopes
-        hessian = np.empty((free, width, free, width))
-        for a in range(free):
-            for b in range(free):
-                weights = shares[:, a] * ((a == b) - shares[:, b])
-                hessian[a, :, b, :] = (X * weights[:, None]).T @ X
-        square = hessian.reshape(free * width, free * width) + RIDGE * np.eye(free * width)
-        step = np.linalg.solve(square, gradient.T.ravel()).reshape(free, width).T
-        slopes += step / max(1.0, float(np.abs(step).max(initial=0.0)))  # no slope moves by more than 1
-        if np.abs(step).max(initial=0.0) < NEAR:
-            break
-    return float(_log_shares(X, slopes)[np.arange(len(codes)), codes].sum())
-
-
-def _log_shares(X: Array, slopes: Array) -> Array:
-    """Return the logarithms of the probabilities of each state, (n, states)."""
-    logits = np.concatenate([np.zeros((len(X), 1)), np.clip(X @ slopes, -MOST_LOGIT, MOST_LOGIT)], axis=1)
-    return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))

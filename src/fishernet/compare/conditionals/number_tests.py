@@ -19,13 +19,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.compare.conditionals.logistic import log_shares
+
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 MOST_TOLD = 10_000_000  # numbers of labels' products with parents that are looked at
 MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
-STEPS, RIDGE, NEAR = 25, 1e-3, 1e-3  # of the propensity's regression
 MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
 FEWEST_LEFT = 4  # rows of a table beyond what the regression takes
 
@@ -148,17 +149,7 @@ def _design(parents: Array) -> Array:
 
 def _propensity(design: Array, later: Array) -> Array:
     """Return the probabilities of the later table by a logistic regression."""
-    weights = np.zeros(design.shape[1])
-    shares = np.full(len(later), 0.5)
-    for _ in range(STEPS):
-        curvature = np.maximum(shares * (1 - shares), 1e-6)
-        hessian = (design * curvature[:, None]).T @ design + RIDGE * np.eye(len(weights))
-        step = np.linalg.solve(hessian, design.T @ (later - shares) - RIDGE * weights)
-        weights += step
-        if np.abs(step).max() < NEAR:
-            break
-        shares = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
-    return np.asarray(shares)
+    return np.asarray(np.exp(log_shares(design, later.astype(np.int64), 2)[:, 1]))
 
 
 def _strata(propensity: Array, later: Array) -> npt.NDArray[np.int64]:
