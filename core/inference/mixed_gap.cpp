@@ -5,54 +5,12 @@
 #include <limits>
 #include <numbers>
 
+#include "inference/label_plan.hpp"
+
 namespace fishernet {
 namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
-std::size_t at(std::int32_t v) { return static_cast<std::size_t>(v); }
-
-bool holds(const Scope& scope, std::int32_t v) { return std::binary_search(scope.begin(), scope.end(), v); }
-
-Scope joined(const Scope& a, const Scope& b) {
-    Scope both;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-    return both;
-}
-
-double cells_of(const Scope& scope, std::span<const std::int64_t> cardinalities) {
-    double cells = 1;
-    for (const auto v : scope) cells *= static_cast<double>(cardinalities[at(v)]);
-    return cells;
-}
-
-// Where the cell of an array lies for each cell of a table over `scope`; `strides` are the array's, by variable.
-std::vector<std::uint32_t> offsets(const Scope& scope, std::span<const std::int64_t> cardinalities,
-                                   std::span<const std::int64_t> strides) {
-    std::vector<std::uint32_t> found{0};
-    for (const auto v : scope) {
-        std::vector<std::uint32_t> next;
-        next.reserve(found.size() * static_cast<std::size_t>(cardinalities[at(v)]));
-        for (const auto before : found) {
-            for (std::int64_t k = 0; k < cardinalities[at(v)]; ++k) {
-                next.push_back(before + static_cast<std::uint32_t>(k * strides[at(v)]));
-            }
-        }
-        found = std::move(next);
-    }
-    return found;
-}
-
-// The strides, by variable, of an array with an axis for each label in some order; 0 for other variables.
-std::vector<std::int64_t> strides_of(const Scope& labels, std::span<const std::int64_t> cardinalities) {
-    std::vector<std::int64_t> strides(cardinalities.size(), 0);
-    std::int64_t stride = 1;
-    for (std::size_t i = labels.size(); i-- > 0;) {
-        strides[at(labels[i])] = stride;
-        stride *= cardinalities[at(labels[i])];
-    }
-    return strides;
-}
 
 // The logarithm of the sum of exponentials of n values a stride apart.
 double log_sum(const double* values, std::size_t n, std::size_t stride) {
@@ -109,78 +67,6 @@ std::size_t chosen(const double* values, std::size_t n, std::size_t stride, cons
 }
 
 }  // namespace
-
-// The order in which labels are summed out, so that few cells are held at once, and where each table's cells lie.
-class MixedGap::Plan {
-public:
-    struct Step {
-        std::int32_t variable;  // that is summed out; -1: none, at the end
-        Scope scope;
-        std::vector<std::size_t> inputs;                  // factors, then what earlier steps gave
-        std::vector<std::vector<std::uint32_t>> offsets;  // of each
-        std::size_t states = 1, inner = 1, cells = 1;
-    };
-
-    // With `held` false, only the number of cells of the largest table is found.
-    Plan(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep, bool held)
-        : keep_(keep), most_(cells_of(keep, cardinalities)) {
-        std::vector<std::pair<std::size_t, Scope>> pool;
-        Scope left;
-        for (std::size_t f = 0; f < scopes.size(); ++f) {
-            pool.emplace_back(f, scopes[f]);
-            left = joined(left, scopes[f]);
-        }
-        std::erase_if(left, [&](std::int32_t v) { return holds(keep, v); });
-        std::size_t n = scopes.size();
-        while (!left.empty()) {
-            std::int32_t best = -1;
-            double fewest = 0;
-            Scope scope;
-            for (const auto v : left) {
-                Scope with;
-                for (const auto& [_, of] : pool) {
-                    if (holds(of, v)) with = joined(with, of);
-                }
-                const double cells = cells_of(with, cardinalities);
-                if (best < 0 || cells < fewest) best = v, fewest = cells, scope = std::move(with);
-            }
-            most_ = std::max(most_, fewest);
-            std::erase(left, best);
-            Scope rest = scope;
-            std::erase(rest, best);
-            add(pool, best, std::move(scope), cardinalities, held);
-            pool.emplace_back(n++, std::move(rest));
-        }
-        add(pool, -1, keep, cardinalities, held);
-    }
-
-    double most() const { return most_; }
-    std::span<const Step> steps() const { return steps_; }
-
-private:
-    void add(std::vector<std::pair<std::size_t, Scope>>& pool, std::int32_t variable, Scope scope,
-             std::span<const std::int64_t> cardinalities, bool held) {
-        Step step{variable, std::move(scope), {}, {}};
-        for (const auto& [number, of] : pool) {
-            if (variable >= 0 && !holds(of, variable)) continue;
-            step.inputs.push_back(number);
-            if (held) step.offsets.push_back(offsets(step.scope, cardinalities, strides_of(of, cardinalities)));
-        }
-        std::erase_if(pool, [&](const auto& one) { return variable < 0 || holds(one.second, variable); });
-        if (held) {
-            step.cells = static_cast<std::size_t>(cells_of(step.scope, cardinalities));
-            if (variable >= 0) {
-                step.states = static_cast<std::size_t>(cardinalities[at(variable)]);
-                step.inner = static_cast<std::size_t>(strides_of(step.scope, cardinalities)[at(variable)]);
-            }
-        }
-        steps_.push_back(std::move(step));
-    }
-
-    Scope keep_;
-    double most_;
-    std::vector<Step> steps_;
-};
 
 // Finds a row's configurations of some labels: what its known labels say, and where those with each state of the missing
 // ones of a scope lie from there.
@@ -250,7 +136,7 @@ public:
     }
 
     // Sums (or, with `most`, takes the largest); the product of each step is kept for `completed`.
-    std::span<const double> sum(const Plan& plan, bool most = false) {
+    std::span<const double> sum(const LabelPlan& plan, bool most = false) {
         const std::size_t n = factors_.size();
         products.resize(std::max(products.size(), plan.steps().size()));
         sums_.resize(std::max(sums_.size(), plan.steps().size()));
@@ -380,7 +266,7 @@ MixedGap::MixedGap(const MixedModel& model, Scope missing, std::vector<std::int3
         const Scope mine = missing_in(std::move(of));
         Group group{mine, {rank}};
         std::erase_if(groups, [&](const Group& other) {
-            if (std::ranges::none_of(mine, [&](std::int32_t v) { return holds(other.numbers, v); })) return false;
+            if (std::ranges::none_of(mine, [&](std::int32_t v) { return scope_has(other.numbers, v); })) return false;
             group.numbers = joined(group.numbers, other.numbers);
             group.ranks.insert(group.ranks.end(), other.ranks.begin(), other.ranks.end());
             return true;
@@ -429,14 +315,14 @@ const MixedConditional& MixedGap::conditional(const MixedModel& model, std::size
 Scope MixedGap::mixture_scope(const Scope& wanted, const Scope& keep) const {
     Scope scope = keep;
     for (const auto& block : blocks_) {
-        const bool asked = std::ranges::any_of(block.members, [&](std::int32_t v) { return holds(wanted, v); });
+        const bool asked = std::ranges::any_of(block.members, [&](std::int32_t v) { return scope_has(wanted, v); });
         if (asked) scope = joined(scope, block.scope);
     }
     return scope;
 }
 
 double MixedGap::most_cells(const Scope& keep) const {
-    double most = Plan(scopes_, cardinalities_, keep, false).most();
+    double most = LabelPlan(scopes_, cardinalities_, keep, false).most();
     for (const auto& block : blocks_) most = std::max(most, cells_of(block.scope, cardinalities_));
     return most;
 }
@@ -449,7 +335,7 @@ double MixedGap::most_expected_cells(const MixedModel& model) const {
 
 std::vector<double> MixedGap::joint(const MixedModel& model, const MixedRows& rows, const Scope& keep,
                                     StopCheck check) const {
-    const Plan plan(scopes_, cardinalities_, keep, true);
+    const LabelPlan plan(scopes_, cardinalities_, keep, true);
     Run run(*this, model);
     Patience patience(check);
     std::vector<double> found;
@@ -470,7 +356,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
     const Scope scope = mixture_scope(ascending, keep);
     const std::size_t n = rows.rows.size(), d = wanted.size();
     const auto states = static_cast<std::size_t>(cells_of(scope, cardinalities_));
-    const Plan plan(scopes_, cardinalities_, scope, true);
+    const LabelPlan plan(scopes_, cardinalities_, scope, true);
     Run run(*this, model);
     MixedAnswer found{{}, std::vector<double>(n * states * d), std::vector<double>(n * states * d * d)};
     found.log_weights.reserve(n * states);
@@ -516,7 +402,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
 
 std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
                                         std::size_t n, StopCheck check) const {
-    const Plan plan(scopes_, cardinalities_, {}, true);
+    const LabelPlan plan(scopes_, cardinalities_, {}, true);
     Run run(*this, model);
     const std::size_t m = missing_.size();
     std::vector<double> found(n * m);
@@ -576,7 +462,7 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         MixedSums sums;
     };
     struct Question {
-        Plan plan;
+        LabelPlan plan;
         Scope scope;
         std::vector<Family> families;
     };
@@ -590,7 +476,7 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         const Scope scope = family_scope(own);
         auto question = std::ranges::find(questions, scope, &Question::scope);
         if (question == questions.end()) {
-            questions.push_back({Plan(scopes_, cardinalities_, scope, true), scope, {}});
+            questions.push_back({LabelPlan(scopes_, cardinalities_, scope, true), scope, {}});
             question = questions.end() - 1;
         }
         Family found{std::move(family), 0, 0, {}, {}, Reader(*this, labels, scope), sums[f]};

@@ -97,7 +97,6 @@ private:
 
         std::size_t size() const { return known.size() + members.size(); }
     };
-    class Plan;
     class Reader;
     class Run;
 
