@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fishernet import Continuous, Table, Variable
-from fishernet.base.errors import FishernetError, SchemaError, UnknownStateError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, UnknownStateError
 from fishernet.data.pooling import pooled, repeated, stacked
 
 HALVES = np.linspace(0, 1, 30)
@@ -142,3 +142,14 @@ def test_rows_stand_as_often_as_they_weigh() -> None:
         SchemaError, match="^the test moves whole rows .* some weights are fractions; leave the weights"
     ):
         repeated(weighted([0.5, 1, 1]), "the test")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_column_of_numbers_in_one_and_of_words_in_the_other_is_left_out(turned: bool) -> None:
+    frames = [
+        {"a": ["u", "v"] * 30, "b": [0.5 * i for i in range(60)]},
+        {"a": ["u", "v"] * 30, "b": ["low", "high"] * 30},
+    ]
+    with pytest.warns(FishernetWarning, match="'b' holds numbers in one of the tables and labels in the other"):
+        one, other = pooled(*(frames[::-1] if turned else frames), "the test")
+    assert one.names == other.names == ("a",)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import SchemaError, warn
+from fishernet.base.errors import SchemaError, UnknownStateError, warn
 from fishernet.base.names import listed, unused_name
 from fishernet.data.matching import as_data, is_table
 from fishernet.data.source import Source, as_source
@@ -123,7 +123,7 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
             "like with like; make both of one kind, or leave the column out"
         )
     if one.is_continuous or other.is_continuous:
-        return one if one.is_continuous else other
+        return _of_numbers(one, other, purpose) if one.is_continuous else _of_numbers(other, one, purpose)
     new = [state for state in other.states if state not in set(one.states)]
     as_text = {str(state): state for state in one.states}
     twins = next(((as_text[str(state)], state) for state in new if str(state) in as_text), None)
@@ -133,6 +133,19 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
             f"{purpose} would take for different ones; write both columns as numbers, or both as text"
         )
     return Variable(one.name, [*one.states, *new])
+
+
+def _of_numbers(number: Column, labels: Column, purpose: str) -> Column:
+    """Return a column of numbers that labels of the same name in another table are, too."""
+    every = Table.adopt([labels], [np.arange(labels.cardinality, dtype=labels.dtype)])
+    try:
+        every.conform([number])
+    except (SchemaError, UnknownStateError) as error:
+        raise SchemaError(
+            f"{number.name!r} holds numbers in one of the tables and labels in the other, and {purpose} compares like "
+            "with like; read it alike in both"
+        ) from error
+    return number
 
 
 class Together(Source):
