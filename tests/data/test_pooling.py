@@ -84,7 +84,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "text against numbers": (
         {"a": HALVES},
         {"a": ["u", "v"]},
-        "column 'a', row 0: numbers are needed, and the label 'u' is none",
+        "'a' holds numbers in one of the tables and labels in the other",
     ),
     "dates against numbers": (
         {"a": DAYS},
@@ -146,10 +146,11 @@ def test_rows_stand_as_often_as_they_weigh() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_column_of_numbers_in_one_and_of_words_in_the_other_is_left_out(turned: bool) -> None:
-    frames = [
-        {"a": ["u", "v"] * 30, "b": [0.5 * i for i in range(60)]},
-        {"a": ["u", "v"] * 30, "b": ["low", "high"] * 30},
+    letters = ["u", "v"] * 30
+    frames: list[Any] = [
+        {"a": letters, "b": [0.5 * i for i in range(60)]},
+        {"a": letters, "b": ["low", "high"] * 30},
     ]
     with pytest.warns(FishernetWarning, match="'b' holds numbers in one of the tables and labels in the other"):
-        one, other = pooled(*(frames[::-1] if turned else frames), "the test")
+        one, other = pooled(frames[turned], frames[not turned], "the test")
     assert one.names == other.names == ("a",)
