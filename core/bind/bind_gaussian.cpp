@@ -13,6 +13,7 @@
 #include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
 #include "gaussian/mixed_families.hpp"
+#include "gaussian/normal_mass.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -224,6 +225,19 @@ nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In
     return nb::make_tuple(to_python(std::move(found.likelihoods)), to_python(std::move(found.weights)));
 }
 
+Out<double> masses(const In<double>& middles, const In<double>& widths) {
+    if (widths.size() != middles.size()) refuse("every middle needs a width");
+    for (const double width : view(widths)) {
+        if (!(width > 0)) refuse("a width is not positive");
+    }
+    std::vector<double> found(middles.size());
+    {
+        const nb::gil_scoped_release release;
+        std::transform(middles.data(), middles.data() + middles.size(), widths.data(), found.begin(), log_normal_mass);
+    }
+    return to_python(std::move(found));
+}
+
 }  // namespace
 
 void bind_gaussian(nb::module_& m) {
@@ -243,6 +257,7 @@ void bind_gaussian(nb::module_& m) {
     m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
           nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    m.def("log_normal_mass", &masses, nb::arg("middles").noconvert(), nb::arg("widths").noconvert());
     nb::class_<BoundRows>(m, "IncompleteRows")
         .def("__init__", &make_rows, nb::arg("values").noconvert(), nb::arg("cardinalities").noconvert(),
              nb::arg("weights").noconvert().none(), nb::arg("floors").noconvert())

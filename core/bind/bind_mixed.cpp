@@ -127,8 +127,9 @@ void check_model(const BoundGap& self, const MixedModel& model) {
 MixedRows checked(const BoundGap& self, const MixedModel& model, const Cells& cells, const Rows& rows) {
     check_model(self, model);
     const auto n = model.cardinalities.size();
-    if (cells.shape(1) != n) refuse("a column for every variable is needed");
-    const MixedRows found{cells.data(), n, view(rows)};
+    const bool intervals = cells.shape(1) == 3 * n;
+    if (cells.shape(1) != n && !intervals) refuse("a column for every variable is needed, or three");
+    const MixedRows found{cells.data(), n, view(rows), intervals};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto row = rows.data()[i];
         if (row < 0 || static_cast<std::size_t>(row) >= cells.shape(0)) refuse("a row is out of range");

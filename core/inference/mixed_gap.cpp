@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "gaussian/normal_mass.hpp"
 #include "inference/label_plan.hpp"
 
 namespace fishernet {
@@ -103,7 +103,8 @@ public:
         std::vector<double> mean, spread;
     };
 
-    Run(const MixedGap& gap, const MixedModel& model) : gap_(gap), model_(model) {
+    Run(const MixedGap& gap, const MixedModel& model, const MixedRows& rows)
+        : gap_(gap), model_(model), intervals_(rows.intervals) {
         for (std::size_t t = 0; t < gap.tables_.size(); ++t) {
             readers_.emplace_back(gap, gap.conditional(model, t).labels, gap.scopes_[t]);
             factors_.emplace_back(readers_.back().offsets_of_states().size());
@@ -220,7 +221,7 @@ private:
                 double off = row[at(block.known[i])] - means_[i];
                 for (std::size_t j = 0; j < i; ++j) off -= load[j] * z_[j];
                 z_[i] = off / load[i];
-                total -= 0.5 * z_[i] * z_[i] + std::log(std::fabs(load[i])) + 0.5 * std::log(2 * std::numbers::pi);
+                total += log_known(row, at(block.known[i]), off, std::fabs(load[i]));
             }
             density[s] = std::isnan(total) ? minus_infinity : total;
             auto& [mean, spread] = numbers[number];
@@ -234,8 +235,17 @@ private:
         }
     }
 
+    // The log-density of a known number that is so far off what is expected of it, or its mass where it was rounded.
+    double log_known(const double* row, std::size_t v, double off, double sd) const {
+        const std::size_t n = gap_.n_variables();
+        const double width = intervals_ ? row[2 * n + v] : 0;
+        if (width == 0) return log_normal_density(off / sd) - std::log(sd);
+        return log_normal_mass((off + row[n + v] - row[v]) / sd, width / sd);
+    }
+
     const MixedGap& gap_;
     const MixedModel& model_;
+    bool intervals_;
     std::vector<Reader> readers_;  // of the tables
     std::vector<std::vector<Regression>> regressions_;  // of the blocks
     std::vector<std::vector<double>> factors_, sums_;
@@ -336,7 +346,7 @@ double MixedGap::most_expected_cells(const MixedModel& model) const {
 std::vector<double> MixedGap::joint(const MixedModel& model, const MixedRows& rows, const Scope& keep,
                                     StopCheck check) const {
     const LabelPlan plan(scopes_, cardinalities_, keep, true);
-    Run run(*this, model);
+    Run run(*this, model, rows);
     Patience patience(check);
     std::vector<double> found;
     found.reserve(rows.rows.size() * plan.steps().back().cells);
@@ -357,7 +367,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
     const std::size_t n = rows.rows.size(), d = wanted.size();
     const auto states = static_cast<std::size_t>(cells_of(scope, cardinalities_));
     const LabelPlan plan(scopes_, cardinalities_, scope, true);
-    Run run(*this, model);
+    Run run(*this, model, rows);
     MixedAnswer found{{}, std::vector<double>(n * states * d), std::vector<double>(n * states * d * d)};
     found.log_weights.reserve(n * states);
     struct Asked {
@@ -403,7 +413,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
 std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
                                         std::size_t n, StopCheck check) const {
     const LabelPlan plan(scopes_, cardinalities_, {}, true);
-    Run run(*this, model);
+    Run run(*this, model, rows);
     const std::size_t m = missing_.size();
     std::vector<double> found(n * m);
     std::vector<std::vector<std::int64_t>> strides, block_strides;
@@ -496,7 +506,7 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         }
         question->families.push_back(std::move(found));
     }
-    Run run(*this, model);
+    Run run(*this, model, rows);
     Patience patience(check);
     std::vector<double> log_prob(rows.rows.size()), shares, values;
     for (std::size_t r = 0; r < rows.rows.size(); ++r) {

@@ -28,13 +28,17 @@ struct MixedModel {
     std::vector<MixedConditional> conditionals;
 };
 
-// Rows of a model's variables: codes of labels, and numbers on their scales.
+// Rows of a model's variables: codes of labels, and numbers on their scales. With `intervals` a row goes on with the
+// middles of the intervals to which numbers were rounded, there, and then with their widths (0: not rounded).
 struct MixedRows {
-    const double* cells;  // (n_rows, n_variables)
+    const double* cells;  // (n_rows, n_variables), or (n_rows, 3 n_variables)
     std::size_t n_variables;
     std::span<const std::int64_t> rows;  // those that are looked at
+    bool intervals = false;
 
-    const double* of(std::size_t at) const { return cells + static_cast<std::size_t>(rows[at]) * n_variables; }
+    const double* of(std::size_t at) const {
+        return cells + static_cast<std::size_t>(rows[at]) * (intervals ? 3 : 1) * n_variables;
+    }
 };
 
 // The weights, sums and sums of products (lower triangles) of a family's numbers in each configuration of its labels.

@@ -33,15 +33,20 @@ def normal_table(draws: np.random.Generator, shape: tuple[int, ...], numbers: in
     }
 
 
-def random_network(seed: int, parents: Mapping[str, list[str]], scales: Mapping[str, str] | None = None) -> Any:
+def random_network(
+    seed: int,
+    parents: Mapping[str, list[str]],
+    scales: Mapping[str, str] | None = None,
+    units: Mapping[str, float] | None = None,
+) -> Any:
     """A network of labels a, b, ... with 2, 3, 4, 1 states and numbers x, y, ...; a name's first letter tells which."""
     draws = np.random.default_rng(seed)
     sizes = {name: (2, 3, 4, 1)[at % 4] for at, name in enumerate(name for name in parents if name < "p")}
-    of = scales or {}
+    of, rounded = scales or {}, units or {}
     variables: dict[str, Any] = {
         name: fn.Variable(name, range(sizes[name]))
         if name in sizes
-        else fn.Continuous(name, scale=SCALES[of[name]] if name in of else None)
+        else fn.Continuous(name, scale=SCALES[of[name]] if name in of else None, resolution=rounded.get(name))
         for name in parents
     }
     tables: dict[str, Any] = {}
@@ -58,6 +63,9 @@ CHAIN = {"a": [], "b": ["a"], "c": ["a", "b"], "x": [], "y": ["b", "x"], "z": ["
 NETWORKS: dict[str, Callable[[], Any]] = {
     "chain": lambda: random_network(1, CHAIN),
     "scales": lambda: random_network(2, CHAIN, {"x": "log", "y": "power", "z": "arcsinh", "u": "log of a power"}),
+    "rounded": lambda: random_network(
+        2, CHAIN, {"x": "log", "z": "arcsinh"}, {"x": 1.0, "y": 0.5, "z": 2.0, "u": 1e-9}
+    ),
     "blocks": lambda: random_network(
         3, {"a": [], "x": ["a"], "b": ["a"], "c": ["b"], "y": ["b", "c"], "z": ["c"], "w": ["z"], "d": ["c"], "v": []}
     ),

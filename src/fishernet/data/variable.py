@@ -28,6 +28,7 @@ State = str | int | float | bool
 Bounds = tuple[int, int] | tuple[float, float]
 
 MOST_ROWS = 2**36  # of a column that is made at once
+NARROW = 1e-6  # of an interval beside its middle, below which a difference has too few digits
 MISSING = "missing"  # the state for missing cells, with as many underscores behind it as make it unique
 
 
@@ -112,6 +113,8 @@ class Variable(Brief):
     """Whether cells are numbers, not states."""
     scale: ClassVar[None] = None
     """None: scales are of numbers."""
+    resolution: ClassVar[None] = None
+    """None: labels are not rounded."""
 
     def __init__(
         self,
@@ -148,6 +151,14 @@ class Variable(Brief):
     def unscaled(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return codes as a table holds them, (n_rows,): as they are."""
         return column
+
+    def log_unit(self, column: npt.NDArray[Any]) -> float:  # noqa: ARG002
+        """Return 0: a probability is one per state."""
+        return 0.0
+
+    def rounded_from(self, column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """Return codes, and widths of 0: labels are not rounded."""
+        return column, np.zeros(len(column))
 
     def log_slope(self, column: npt.NDArray[Any]) -> float:  # noqa: ARG002
         """Return 0: states have probabilities, not densities."""
@@ -294,7 +305,8 @@ class Continuous:
         A monotone map on which regressions of the column are (`Table.rescale` chooses some); what is given, answered,
         drawn and written stays in the column's own unit, and densities are per unit.
     resolution : float, optional
-        The unit to which the numbers were rounded: no regression has less variance than that leaves.
+        The unit to which the numbers were rounded: no regression has less variance than that leaves, and a number is
+        as probable as the interval of this width around it.
 
     Raises
     ------
@@ -351,6 +363,27 @@ class Continuous:
     def log_slope(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64] | float:
         """Return what makes a log-density on the scale one per unit of the column, (n_rows,), or 0 without a scale."""
         return 0.0 if self.scale is None else self.scale.log_slope(column)
+
+    def log_unit(self, column: npt.NDArray[Any]) -> npt.NDArray[np.float64] | float:
+        """Return what makes what a regression says of numbers one per unit of the column, (n_rows,), in logarithms.
+
+        That is the scale's slope for densities, and the resolution for masses.
+        """
+        return self.log_slope(column) if self.resolution is None else -math.log(self.resolution)
+
+    def rounded_from(self, column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the middles and the widths, on the scale, of the intervals to which numbers were rounded, (n_rows,).
+
+        Widths are 0 without a resolution.
+        """
+        if self.resolution is None:
+            return self.scaled(column), np.zeros(len(column))
+        if self.scale is None:
+            return column, np.full(len(column), self.resolution)
+        low, high = (self.scaled(column + side * self.resolution / 2) for side in (-1, 1))
+        middles, widths = (low + high) / 2, high - low
+        cancelled = widths < NARROW * np.abs(middles)
+        return middles, np.where(cancelled, self.resolution * np.exp(self.log_slope(column)), widths)
 
     def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which numbers are missing, (n_rows,)."""

@@ -70,6 +70,9 @@ class Regression(Protocol):
     def sd(self) -> Array:
         """Shaped as the intercept."""
 
+    def log_density(self, table: Table) -> Array:
+        """Return the log-density of the child in each row, as if it was not rounded."""
+
 
 class MixedNetwork(Protocol):
     """A Bayesian network of labels and numbers."""
@@ -120,7 +123,7 @@ def core_model(net: MixedNetwork, needed: Collection[int]) -> _core.MixedModel:
 class Gap:
     """Missing variables of a network, and the conditionals in which they are.
 
-    Methods take cells, (n_rows, n_variables) codes of labels and numbers on their scales, and the rows that lack these.
+    Methods take cells (`cells_of`), and the rows that lack these.
 
     Parameters
     ----------
@@ -291,12 +294,21 @@ class GappedRows:
         Whether missing cells that nothing known depends on are in gaps as well, as they are to be filled in.
     limit : int
         How many cells a table may have.
+    rounded : bool
+        Whether numbers are what they were rounded from, by their resolution, or points, as regressions are fitted.
     """
 
     def __init__(
-        self, net: MixedNetwork, rows: Table, target: int = -1, *, keep: bool = False, limit: int = MAX_TABLE
+        self,
+        net: MixedNetwork,
+        rows: Table,
+        target: int = -1,
+        *,
+        keep: bool = False,
+        limit: int = MAX_TABLE,
+        rounded: bool = True,
     ) -> None:
-        self.net, self.n_rows = net, rows.n_rows
+        self.net, self.n_rows, self.rounded = net, rows.n_rows, rounded
         pairs = list(zip(net.variables, rows.codes, strict=True))
         missing = np.array([variable.missing(column) for variable, column in pairs])
         if target >= 0:
@@ -304,7 +316,7 @@ class GappedRows:
         self._missing = missing
         filled = [np.where(gone, 0, column).astype(v.dtype) for gone, (v, column) in zip(missing, pairs, strict=True)]
         self.filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
-        self.cells = cells_of(net.variables, filled)
+        self.cells = cells_of(net.variables, filled, rounded=rounded)
         lacking = _core.Columns(list(missing.view(np.uint8)), np.ones(len(pairs), dtype=np.int64), rows.n_rows)
         scopes = [[*conditional.parents, v] for v, conditional in enumerate(net.conditionals)]
         rank = {v: at for at, v in enumerate(net.dag.order)}
@@ -338,16 +350,20 @@ class GappedRows:
     def known_terms(self) -> Array:
         """Return what each row has without its gaps, (n_rows,).
 
-        That is the log-probability of the cells whose families are known, and what makes the densities of other known
-        numbers, which gaps have on scales, ones per unit.
+        That is the log-probability of the cells whose families are known, and what makes the densities and masses of
+        other known numbers, which gaps have on scales, ones per unit.
         """
         total = np.zeros(self.n_rows)
         for v, conditional in enumerate(self.net.conditionals):
             lacking = self.lacking(v)
+            variable = self.net.variables[v]
+            as_points = variable.is_continuous and not self.rounded
             if not lacking.all():
-                total += np.where(lacking, 0.0, conditional.log_prob(self.filled))
+                own = cast(Regression, conditional).log_density if as_points else conditional.log_prob
+                total += np.where(lacking, 0.0, own(self.filled))
             scaled = np.flatnonzero(lacking & ~self._missing[v])
-            total[scaled] += self.net.variables[v].log_slope(self.filled.codes[v][scaled])
+            unit = variable.log_slope if as_points else variable.log_unit
+            total[scaled] += unit(self.filled.codes[v][scaled])
         return total
 
     def log_prob(self) -> Array:
@@ -358,10 +374,18 @@ class GappedRows:
         return total
 
 
-def cells_of(variables: Sequence[Column], columns: Columns) -> Array:
-    """Return columns as gaps take them, (n_rows, n_variables): codes, and numbers on their scales."""
-    scaled = [variable.scaled(column) for variable, column in zip(variables, columns, strict=True)]
-    return np.ascontiguousarray(np.array(scaled, dtype=np.float64).T)
+def cells_of(variables: Sequence[Column], columns: Columns, *, rounded: bool = True) -> Array:
+    """Return columns as gaps take them, (n_rows, n_variables): codes, and numbers on their scales.
+
+    Where numbers were rounded, the middles and widths of the intervals from which they come follow,
+    (n_rows, 3 n_variables).
+    """
+    pairs = list(zip(variables, columns, strict=True))
+    parts = [variable.scaled(column) for variable, column in pairs]
+    if rounded and any(variable.resolution is not None for variable in variables):
+        intervals = [variable.rounded_from(column) for variable, column in pairs]
+        parts += [middles for middles, _ in intervals] + [widths for _, widths in intervals]
+    return np.ascontiguousarray(np.array(parts, dtype=np.float64).T)
 
 
 def row_mixture(gap: Gap, cells: Array, rows: Rows, wanted: Sequence[int]) -> tuple[Array, Array, Array]:

@@ -121,8 +121,8 @@ def log_evidence_mixed(net: MixedNetwork, given: Given, likelihood: Likelihood, 
     """Return the log-probability of the labels given, and the log-density of the numbers."""
     case = Case(net, given, likelihood)
     gap, what = case.around(net, (), checked_limit(max_table))
-    slopes = sum(float(np.sum(net.variables[v].log_slope(case.columns[v]))) for v in case.known)
-    return float(gap.joint(*what)[0]) + slopes + 0.0  # no -0.0
+    units = sum(float(np.sum(net.variables[v].log_unit(case.columns[v]))) for v in case.known)
+    return float(gap.joint(*what)[0]) + units + 0.0  # no -0.0
 
 
 def sample_mixed(net: MixedNetwork, n: int, given: Given, likelihood: Likelihood, max_table: int, seed: Seed) -> Table:

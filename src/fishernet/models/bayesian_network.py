@@ -190,8 +190,8 @@ class BayesianNetwork(Predicting, Network):
         """How questions are answered: by its factors, as a normal distribution of numbers, or as mixtures of those."""
         if not self._continuous:
             return "factors"
-        scaled = any(self.variables[v].is_continuous and self.variables[v].scale for v in self._continuous)
-        return "normal" if self.values == "numbers" and not scaled else "mixed"
+        plain = all(v.is_continuous and v.scale is None and v.resolution is None for v in self.variables)
+        return "normal" if plain else "mixed"
 
     # -------------------------------------------------------------------------------------------- what it computes
 
@@ -205,7 +205,9 @@ class BayesianNetwork(Predicting, Network):
         Returns
         -------
         (n_rows,) float64
-            In nats; -inf for a row that is impossible under the model, 0 where every cell is missing.
+            In nats; -inf for a row that is impossible under the model, 0 where every cell is missing. A number adds its
+            log-density; one with a resolution u the logarithm of (the probability of the interval of width u around
+            it / u).
 
         Raises
         ------

@@ -90,6 +90,7 @@ def fields_of_numbers(variables: Sequence[Any]) -> Fields:
     points, weights = np.polynomial.hermite_e.hermegauss(POINTS)
     return {
         "scales": [None if v.scale is None else (v.scale.kind, *v.scale.parameters) for v in variables],
+        "resolutions": [v.resolution for v in variables],
         "units": [v.unit for v in variables],
         "hermite": {"points": base64_of(points), "weights": base64_of(weights / weights.sum())},
     }

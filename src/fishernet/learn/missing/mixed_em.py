@@ -58,7 +58,7 @@ class MixedSteps:
         self._families = [tuple(sorted((*c.parents, c.child))) for c in graph.conditionals]
         self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
         self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
-        self._first = GappedRows(graph, rows, keep=True)
+        self._first = GappedRows(graph, rows, keep=True, rounded=False)
         for gap, _ in self._first.gaps:
             gap.check_expected()
 

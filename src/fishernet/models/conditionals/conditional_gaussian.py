@@ -220,11 +220,24 @@ class ConditionalGaussian(Conditional):
         return 2 + int(self.coefficients.shape[-1])
 
     def log_prob(self, table: Table) -> Numbers:
-        """Return the log-density of the child in each row given its parents, (n_rows,)."""
+        """Return the log-density of the child in each row given its parents, (n_rows,).
+
+        Of a child that was rounded it is the logarithm of the mass of the interval of its resolution, per unit.
+        """
+        child, column = self.variables[-1], table.codes[self.child]
+        if child.resolution is None:
+            return self.log_density(table)
+        at = self.groups(table)
+        sd = self.sd.reshape(-1)[at]
+        middles, widths = child.rounded_from(column)
+        found = _core.log_normal_mass((middles - self._expected(table.codes, at)) / sd, widths / sd)
+        return np.asarray(found + child.log_unit(column))
+
+    def log_density(self, table: Table) -> Numbers:
+        """Return the log-density of the child in each row given its parents, (n_rows,), as if nothing was rounded."""
         at, e = self.noise(table)
-        return np.asarray(
-            log_normal(e, self.sd.reshape(-1)[at]) + self.variables[-1].log_slope(table.codes[self.child])
-        )
+        slope = self.variables[-1].log_slope(table.codes[self.child])
+        return np.asarray(log_normal(e, self.sd.reshape(-1)[at]) + slope)
 
     def noise(self, table: Table) -> tuple[npt.NDArray[np.int64], Numbers]:
         """Return the configuration of each row, and its noise e: what the parents leave of the child, over sd."""

@@ -16,6 +16,7 @@
 
 const LOG_ROOT = 0.5 * Math.log(2 * Math.PI);
 const TAIL = 3; // from where on a normal tail is a continued fraction
+const NARROW = 0.05; // of a width times the density's slope, up to which a mass is a series
 const FAR = 12; // standard deviations, beyond which nothing is looked for
 const STEPS = 200; // of a search for a quantile, at most
 const ROUNDED = 2e-16; // what rounding leaves of a probability
@@ -63,12 +64,30 @@ function normalBelow(z) {
   return 0.5 + sum * Math.exp(-0.5 * z * z - LOG_ROOT);
 }
 
-/** Return the probability that a standard normal number is above z, which is large: density / (z + 1 / (z + 2 / ...)). */
-function upperTail(z) {
-  if (!(z < 40)) return 0;
+/** Return the probability that a standard normal number is above z, which is large. */
+const upperTail = (z) => Math.exp(logUpperTail(z));
+
+/** Return its logarithm, of any z from 0 on; where it is large the tail is density / (z + 1 / (z + 2 / ...)). */
+function logUpperTail(z) {
+  if (z < TAIL) return Math.log(1 - normalBelow(z));
   let below = z;
   for (let k = Math.ceil(400 / (z * z)) + 20; k > 0; k--) below = z + k / below;
-  return Math.exp(-0.5 * z * z - LOG_ROOT) / below;
+  return -0.5 * z * z - LOG_ROOT - Math.log(below);
+}
+
+/** Return the logarithm of the probability that a standard normal number is at most half a width from a middle. */
+function logNormalMass(middle, width) {
+  const z = Math.abs(middle);
+  if (width * Math.max(z, 1) < NARROW) {
+    const square = z * z;
+    const half = (width * width) / 24;
+    const bend = half * (square - 1) + half * half * 0.3 * (square * square - 6 * square + 3);
+    return -0.5 * square - LOG_ROOT + Math.log(width) + Math.log1p(bend);
+  }
+  const low = z - width / 2;
+  if (low <= 0) return Math.log(normalBelow(z + width / 2) - normalBelow(low));
+  const above = logUpperTail(low);
+  return above === -Infinity ? above : above + Math.log(-Math.expm1(logUpperTail(z + width / 2) - above));
 }
 
 /** A mixture of normals on a scale, whose answers are in the unit of the number. */
@@ -175,7 +194,8 @@ class Block {
 
   /**
    * Return `logs`, the log-density of what is seen in every configuration, and `mean` and `sd` of each number there.
-   * Configurations that disagree with the labels that are known stay empty. Numbers are on their scales.
+   * Configurations that disagree with the labels that are known stay empty. Numbers are on their scales: a `value`, and
+   * of rounded ones the `middle` and the `width` of the interval from which they come, of which it is the mass.
    */
   given(seen, done, labels) {
     const logs = new Float64Array(this.size);
@@ -209,7 +229,7 @@ class Block {
     let count = 0; // of noises that are not settled
     this.numbers.forEach(({ v, cells, parents, table, width }, at) => {
       const own = this.noises[at].fill(0);
-      this.means[at] = done.get(v);
+      this.means[at] = done.get(v)?.value;
       if (done.has(v)) return;
       const first = cells[cell] * width;
       this.means[at] = table[first];
@@ -225,7 +245,7 @@ class Block {
   }
 
   /** Turn the noises so that a number that is seen has the last of them alone, which is known then. */
-  settle(at, value, count) {
+  settle(at, { value, middle, width }, count) {
     const own = this.noises[at];
     const last = count - 1;
     const length = norm(own, count);
@@ -234,6 +254,7 @@ class Block {
     axis[last] -= turned;
     const square = 2 / dot(axis, axis, count);
     const noise = (value - this.means[at]) / turned;
+    const off = (middle - this.means[at]) / length;
     for (let other = 0; other < at; other++) {
       const row = this.noises[other];
       const share = square * dot(axis, row, count);
@@ -243,7 +264,7 @@ class Block {
     }
     this.means[at] = value;
     own.fill(0);
-    return -0.5 * noise * noise - Math.log(length) - LOG_ROOT;
+    return width ? logNormalMass(off, width / length) : -0.5 * noise * noise - Math.log(length) - LOG_ROOT;
   }
 }
 
@@ -261,8 +282,9 @@ function norm(a, count) {
 
 /** A network of labels and numbers, which answers as a clique tree does; `seen` and `done` hold numbers, too. */
 class MixedTree {
-  constructor(tree, { blocks, scales, hermite, cardinalities }) {
+  constructor(tree, { blocks, scales, resolutions, hermite, cardinalities }) {
     this.tree = tree;
+    this.resolutions = resolutions;
     this.hermite = hermite;
     this.scales = scales.map((scale) => {
       const [kind, ...parameters] = scale || ["none"];
@@ -279,7 +301,20 @@ class MixedTree {
   apart(known) {
     const labels = [...known].filter(([v]) => !this.numbers.has(v));
     const numbers = [...known].filter(([v]) => this.numbers.has(v));
-    return [new Map(labels), new Map(numbers.map(([v, x]) => [v, this.scales[v].forward(x)]))];
+    return [new Map(labels), new Map(numbers.map(([v, x]) => [v, this.onScale(v, x)]))];
+  }
+
+  /** Return a number on its scale, with the interval there from which it was rounded. */
+  onScale(v, x) {
+    const { kind, forward, logSlope } = this.scales[v];
+    const value = forward(x);
+    const unit = this.resolutions[v];
+    if (!unit) return { value, middle: value, width: 0 };
+    if (kind === "none") return { value, middle: x, width: unit };
+    const [low, high] = [forward(x - unit / 2), forward(x + unit / 2)];
+    const middle = (low + high) / 2;
+    const cancelled = high - low < 1e-6 * Math.abs(middle);
+    return { value, middle, width: cancelled ? unit * Math.exp(logSlope(x)) : high - low };
   }
 
   /** Return what is known apart, each block given it, the factors that these are, and what all configurations share. */
@@ -289,7 +324,9 @@ class MixedTree {
     const found = this.blocks.map((block) => block.given(numbers, numbersDone, new Map([...labels, ...labelsDone])));
     const factors = [];
     let shared = 0;
-    for (const v of numbers.keys()) shared += this.scales[v].logSlope(seen.get(v));
+    for (const v of numbers.keys()) {
+      shared += this.resolutions[v] ? -Math.log(this.resolutions[v]) : this.scales[v].logSlope(seen.get(v));
+    }
     this.blocks.forEach(({ home, numbers: members }, at) => {
       if (home < 0) shared += found[at].logs[0];
       else if (members.some(({ v }) => numbers.has(v))) {
