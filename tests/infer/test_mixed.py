@@ -241,3 +241,23 @@ def test_a_label_that_is_asked_and_given_has_all_its_mass_there() -> None:
     np.testing.assert_allclose(together.sum(), 1.0)
     others = fn.infer.marginal(net, names[:-1], given=given)
     np.testing.assert_allclose(together[..., 1], others, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_of_rows_are_those_of_queries(seed: int) -> None:
+    net = random_network(seed, labels=2)
+    rows = net.sample(8, seed=seed)
+    columns = {
+        name: [None if (row + v) % 4 == 0 else x for row, x in enumerate(rows[name].tolist())]
+        for v, name in enumerate(net.names)
+    }
+    for variable in net.variables:
+        others = {name: cells for name, cells in columns.items() if name != variable.name}
+        if not variable.is_continuous:
+            with pytest.raises(fn.SchemaError, match="predict_proba"):
+                net.predict_interval(others, variable.name)
+            continue
+        found = net.predict_interval(others, variable.name, level=0.7)
+        for row in range(8):
+            given = {name: cells[row] for name, cells in others.items() if cells[row] is not None}
+            np.testing.assert_allclose(found[row], net.query(variable.name, given=given).interval(0.7), rtol=1e-9)

@@ -51,7 +51,7 @@ def test_scores_are_means_over_the_completions_of_a_row(measure: Any, frame: pd.
 def test_scores_of_complete_rows_are_the_library_s() -> None:
     frame, _ = mixed()
     for measure in MEASURES:
-        detector = BayesianNetworkOutlierDetector(measure=measure).fit(frame)
+        detector = BayesianNetworkOutlierDetector(measure=measure, bins="auto").fit(frame)
         net = fn.learn.bayesian_network(fn.Table.from_frame(frame, bins="auto"))
         assert detector.network_ == net
         scores = -FisherKernel(net).diag(frame) if measure == "fisher" else net.log_prob(frame)

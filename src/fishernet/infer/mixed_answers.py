@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from fishernet.infer.distribution import Distribution
 from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible, impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, checked_limit
 from fishernet.infer.mixed import Gap, GappedRows, MixedNetwork, Rows, cells_of, gap_around, row_mixture, shares
-from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, moments_on_scale
+from fishernet.infer.mixtures import MixedDistribution, NumberDistribution, moments_on_scale, quantiles
 from fishernet.infer.normal import asked_for
 
 DRAWN_ROWS = 2**14  # at once
@@ -172,6 +172,17 @@ def mixed_number(net: MixedNetwork, rows: Table, target: int, limit: int = MAX_T
         found[some] = (weights * means).sum(axis=1)
         spread[some] = np.sqrt((weights * (sds**2 + (means - found[some][:, None]) ** 2)).sum(axis=1))
     return _require_possible(found, variable.name), spread
+
+
+def mixed_quantiles(net: MixedNetwork, rows: Table, target: int, shares: Sequence[float], limit: int) -> Array:
+    """Return the numbers that a number is at most with some probabilities in each row, (n_rows, n_shares)."""
+    variable, lacking = net.variables[target], GappedRows(net, rows, target, limit=limit)
+    found = np.zeros((rows.n_rows, len(shares)))
+    for some, gap in _around(lacking, target):
+        weights, mean, covariance = row_mixture(gap, lacking.cells, some, [target])
+        of = weights, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0])
+        found[some] = np.stack([quantiles(variable, *of, q) for q in shares], axis=1)
+    return _require_possible(found, variable.name)
 
 
 def _around(lacking: GappedRows, target: int) -> Iterator[tuple[Rows, Gap]]:

@@ -107,26 +107,10 @@ class NumberDistribution(Framed):
 
     def quantile(self, q: float) -> float:
         """Return the number that it is at most with probability q, above 0 and below 1."""
-        from scipy.special import ndtr, ndtri  # slow to import, and needed by few calls
-
         share = check.number(q, "q")
         if not 0 < share < 1:
             raise SchemaError(f"a quantile is of a probability above 0 and below 1, got {share:g}", parameter="q")
-        side = 1.0 if share <= 0.5 else -1.0  # the smaller tail, which keeps its digits
-        tail = min(share, 1 - share)
-        held = self.weights > 0
-        weights, means, sds = self.weights[held], self.means[held], self.sds[held]
-        ends = means + sds * ndtri(share)  # between those of the components
-        low, high = float(ends.min()), float(ends.max())
-        for _ in range(HALVINGS):
-            middle = low + (high - low) / 2
-            if not low < middle < high:
-                break
-            if (weights @ ndtr(side * (middle - means) / sds) < tail) == (side > 0):
-                low = middle
-            else:
-                high = middle
-        return float(self.variable.unscaled(np.array([low + (high - low) / 2]))[0])
+        return float(quantiles(self.variable, self.weights[None], self.means[None], self.sds[None], share)[0])
 
     def _on_scale(self, x: float) -> float:
         """Return a number, which may be infinite, on the scale."""
@@ -134,10 +118,8 @@ class NumberDistribution(Framed):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return two numbers between which it is with probability `level`, as often below as above."""
-        inside = check.number(level, "level")
-        if not 0 < inside < 1:
-            raise SchemaError(f"a level is a probability above 0 and below 1, got {inside:g}", parameter="level")
-        return self.quantile((1 - inside) / 2), self.quantile((1 + inside) / 2)
+        low, high = tails(level)
+        return self.quantile(low), self.quantile(high)
 
     @property
     def most_probable(self) -> float:
@@ -162,6 +144,36 @@ class NumberDistribution(Framed):
         header = ["mean", "sd", "median", "95 % from", "to"]
         rows = iter([[f"{x:.6g}" for x in found.values()]])
         return lines_of(f"P({title([self.variable.name], self.given)})", header, rows, 1)
+
+
+def tails(level: float) -> tuple[float, float]:
+    """Return the two probabilities between which there is a level, as much below as above."""
+    inside = check.number(level, "level")
+    if not 0 < inside < 1:
+        raise SchemaError(f"a level is a probability above 0 and below 1, got {inside:g}", parameter="level")
+    return (1 - inside) / 2, (1 + inside) / 2
+
+
+def quantiles(variable: Column, weights: Array, means: Array, sds: Array, q: float) -> Array:
+    """Return the numbers that mixtures of normals on a variable's scale are at most with probability q, (n,).
+
+    Weights, means and standard deviations are (n, K) or, the same in all, (1, K).
+    """
+    from scipy.special import ndtr, ndtri  # slow to import, and needed by few calls
+
+    side = 1.0 if q <= 0.5 else -1.0  # the smaller tail, which keeps its digits
+    ends = means + sds * ndtri(q)  # between those of the components
+    held = np.broadcast_to(weights > 0, ends.shape)
+    low = np.where(held, ends, np.inf).min(axis=1)
+    high = np.where(held, ends, -np.inf).max(axis=1)
+    for _ in range(HALVINGS):
+        middle = low + (high - low) / 2
+        if not ((low < middle) & (middle < high)).any():
+            break
+        tail = (weights * ndtr(side * (middle[:, None] - means) / sds)).sum(axis=1)
+        below = (tail < min(q, 1 - q)) == (side > 0)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(variable.unscaled(low + (high - low) / 2))
 
 
 def mean_on_scale(variable: Column, means: Array, sds: Array, of: Callable[[Array], Array] = lambda x: x) -> Array:

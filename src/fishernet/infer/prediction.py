@@ -22,8 +22,9 @@ from fishernet.infer.completion import predicted
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
 from fishernet.infer.mixed import is_mixed
-from fishernet.infer.mixed_answers import mixed_prediction
-from fishernet.infer.normal import Normal, completed, is_normal
+from fishernet.infer.mixed_answers import mixed_prediction, mixed_quantiles
+from fishernet.infer.mixtures import tails
+from fishernet.infer.normal import Normal, completed, gaps_of, is_normal
 from fishernet.infer.queries import Queried
 
 
@@ -72,6 +73,50 @@ class Predicting(Queried):
         """
         return predict(self, data, target, unknown=unknown, max_table=max_table)
 
+    def predict_interval(
+        self,
+        data: Any,
+        target: str,
+        *,
+        level: float = 0.95,
+        unknown: UnknownName = "error",
+        max_table: int = MAX_TABLE,
+    ) -> Array:
+        """Return two numbers between which a continuous variable is with a probability, given the cells of each row.
+
+        Parameters
+        ----------
+        data, target, unknown, max_table
+            As for `predict_proba`.
+        level : float
+            The probability; it is as often below as above.
+
+        Returns
+        -------
+        (n_rows, 2) float64
+
+        Raises
+        ------
+        SchemaError, UnknownStateError
+            When columns or labels do not fit, or the target has states.
+        ZeroProbabilityError
+            When a row is impossible whatever the target's number.
+
+        Notes
+        -----
+        That is what the model says of the target, and it is as sure as the model is right: parameters count as known.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
+        >>> net = fn.BayesianNetwork.from_regressions(dag, [0, 1], [[], [2]], [1, 0.5])
+        >>> net.predict_interval({"x": [0.0, 3.0]}, "y", level=0.9).round(2)
+        array([[0.18, 1.82],
+               [6.18, 7.82]])
+        """
+        return predict_interval(self, data, target, level=level, unknown=unknown, max_table=max_table)
+
 
 def predict(model: Any, data: Any, target: str, *, unknown: UnknownName = "error", max_table: int = MAX_TABLE) -> Any:
     """Return the most probable state of a variable, or its mean, in each row; see `Predicting.predict`."""
@@ -89,6 +134,32 @@ def predict(model: Any, data: Any, target: str, *, unknown: UnknownName = "error
     probabilities = _probabilities(model, data, target, unknown, max_table)
     variable = model.variables[positions(model.names, [target])[0]]
     return in_kind(data, variable, probabilities.argmax(axis=1))
+
+
+def predict_interval(
+    model: Any, data: Any, target: str, *, level: float, unknown: UnknownName, max_table: int
+) -> Array:
+    """Return the ends of an interval of a number in each row; see `Predicting.predict_interval`."""
+    position = positions(model.names, [target])[0]
+    if not model.variables[position].is_continuous:
+        wrong = f"{target!r} has states, and no interval; predict_proba gives their probabilities"
+        raise SchemaError(wrong, parameter="target")
+    shares = tails(level)
+    if is_mixed(model):
+        given = without_target(data, model.variables, position, unknown)
+        return mixed_quantiles(model, given, position, shares, checked_limit(max_table))
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    others = [v for v in range(len(model.names)) if v != position]
+    rows = numbers_with_gaps(data, model.variables, [model.names[v] for v in others])
+    columns = np.full((len(model.names), len(rows)), np.nan)
+    columns[others] = rows.T
+    found = np.zeros((len(rows), 2))
+    for gap in gaps_of(columns):
+        at = gap.missing.tolist().index(position)
+        means, covariance = gap.given(model, columns)
+        found[gap.rows] = means[at][:, None] + np.sqrt(covariance[at, at]) * ndtri(shares)
+    return found
 
 
 def predict_proba(

@@ -105,6 +105,8 @@ def sparse(values: list[Matrix], columns: list[npt.NDArray[np.int64]], n_rows: i
     import scipy.sparse as sp  # slow to import, and needed by few calls
 
     width = sum(block.shape[1] for block in values)
+    if not width:
+        return sp.csr_array((n_rows, dimension))
     data = np.concatenate(values, axis=1).ravel()
     indices = np.concatenate(columns, axis=1).ravel()
     return sp.csr_array((data, indices, np.arange(n_rows + 1) * width), shape=(n_rows, dimension))

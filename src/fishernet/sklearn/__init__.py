@@ -6,9 +6,11 @@ Nothing imports this package but who asks: ``import fishernet.sklearn``. It need
 
 try:
     from fishernet.sklearn.classifier import BayesianNetworkClassifier
+    from fishernet.sklearn.density import BayesianNetworkDensity
     from fishernet.sklearn.drift import BayesianNetworkDriftDetector
     from fishernet.sklearn.features import FisherFeatures
     from fishernet.sklearn.outliers import BayesianNetworkOutlierDetector
+    from fishernet.sklearn.regressor import BayesianNetworkRegressor
     from fishernet.sklearn.strings import (
         HmmFisherFeatures,
         KernelTransformer,
@@ -25,8 +27,10 @@ except ImportError as error:
 
 __all__ = [
     "BayesianNetworkClassifier",
+    "BayesianNetworkDensity",
     "BayesianNetworkDriftDetector",
     "BayesianNetworkOutlierDetector",
+    "BayesianNetworkRegressor",
     "FisherFeatures",
     "HmmFisherFeatures",
     "KernelTransformer",

@@ -14,7 +14,8 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, TrainingName, word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
-from fishernet.data.variable import code_dtype
+from fishernet.data.preparing import prepared
+from fishernet.data.variable import code_dtype, mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
@@ -47,9 +48,9 @@ FILL = "fill"
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A Bayesian network over the features and the class, which predicts the class.
 
-    Features are categorical; numbers are cut into bins. X is an array, or a pandas, polars or pyarrow frame, whose
-    columns may hold text, numbers and truth values. Cells that are missing (None, NaN) when predicting are summed out
-    exactly, as are labels that were never seen in training.
+    Numbers are cut into bins, or with ``bins=None`` kept, for naive Bayes and what searches find. X is an array, or a
+    pandas, polars or pyarrow frame, whose columns may hold text, numbers and truth values. Cells that are missing
+    (None, NaN) when predicting are summed out exactly, as are labels that were never seen in training.
 
     Parameters
     ----------
@@ -58,14 +59,15 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         found by that search of `fishernet.learn.dag`, as "hill-climb" or "exact".
     k : int
         For "kdb": how many features may be parents of one feature.
-    structure_score : str or Score
-        What a search maximizes.
+    structure_score : str or Score, optional
+        What a search maximizes; as for `fishernet.learn.structure`, where None is "bic" of columns with labels.
     smoothing : float, "snml" or "zeros"
         What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
     bins : int, "auto", mapping from column to one of these or to cut points, or None
         Numeric columns are cut into at most this many bins, and columns with no more distinct numbers keep them as
         states; "auto" takes the histogram of least description length, which is made for densities and tells classes
-        apart less well; None takes all numbers for states. The columns of an array are called x0, x1, ...
+        apart less well; None cuts none, so that numbers have regressions, on scales, in each configuration of labels.
+        The columns of an array are called x0, x1, ...
     binning : {"quantile", "equal-width"}
         How an int in `bins` is turned into cut points.
     missing : {"fill", "em", "node-average"}
@@ -74,7 +76,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         (whether one is may depend on what is known of its row). "node-average": the structure goes by the rows that are
         complete in the columns compared, the parameters are those of "em". "fill", the fastest: the parameters of a
         family are fitted to the rows that have all of its cells; for the structure, missing cells are filled with
-        labels drawn given the class (the same ones each time).
+        labels drawn given the class (the same ones each time); where numbers are kept, that is "em" as well, or above
+        200,000 cells "node-average".
 
     Attributes
     ----------
@@ -113,7 +116,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         structure: ClassifierName = "tan",
         *,
         k: int = 3,
-        structure_score: ScoreName | Score = "bic",
+        structure_score: ScoreName | Score | None = None,
         smoothing: float | str = 1.0,
         bins: Bins | None = 5,
         binning: BinningName = "quantile",
@@ -156,9 +159,10 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.target_name_ = free_name(getattr(y, "name", None), feature_names(self))
         table = self._training_table(columns, classes, weights)
         source: Any = KnownRows(table, unit)
-        if table.has_missing and missing != FILL:
+        numbers = mixes_numbers(table.variables)
+        if numbers or (table.has_missing and missing != FILL):
             source = table if unit == 1 else _in_units(table, unit)
-            self.dag_ = self._learned(source, missing=missing)
+            self.dag_ = self._learned(source, **({} if missing == FILL else {"missing": missing}))
         else:
             complete = filled(table, target=len(columns))
             self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
@@ -215,7 +219,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         features = Table.from_frame(frame, weights=counted, **reading)
         target = Variable(self.target_name_, self.classes_.tolist())
         codes = codes.astype(code_dtype(target.cardinality))
-        return Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
+        table = Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
+        return prepared(table, {})
 
     def _structure(self) -> str:
         """Return the name of the structure as it is spelled here."""

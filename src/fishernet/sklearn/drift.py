@@ -77,9 +77,9 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
         *,
         permutations: int = 999,
         structure: SearchName = "order",
-        structure_score: ScoreName | Score = "bic",
+        structure_score: ScoreName | Score | None = None,
         smoothing: float | str = 1.0,
-        bins: Bins | None = 5,
+        bins: Bins | None = None,
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
         random_state: Seed = None,
@@ -100,7 +100,7 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
         Raises
         ------
         ValueError
-            When shapes or values do not fit, columns of numbers are to be states, or an option is unknown.
+            When shapes or values do not fit, or an option is unknown.
         """
         self._fit_network(X, None)
         self.reference_ = self._rows(X)

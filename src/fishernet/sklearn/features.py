@@ -25,15 +25,16 @@ MOST_INDICES = np.iinfo(np.int32).max
 class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
     """The features of the Fisher kernel of a Bayesian network, which is learned from X or given.
 
-    A feature is a state of a variable in a configuration of its parents. So a linear model of the features sees the
-    dependences that the network has found, as one of one-hot columns does not. X is an array, or a pandas, polars or
+    A feature is a state of a variable in a configuration of its parents, or how far a number is off what its parents
+    say. So a linear model of the features sees the dependences that the network has found, as one of one-hot columns
+    does not. X is an array, or a pandas, polars or
     pyarrow frame, whose columns may hold text, numbers and truth values. Where cells are missing (None, NaN) a row has
     the features that are expected given the rest of it, and so it has for labels that were never seen in training.
 
     Parameters
     ----------
     network : BayesianNetwork, optional
-        Of categorical variables. Columns of frames are matched to its variables by name, others are ignored; an array
+        Of labels, numbers or both. Columns of frames are matched to its variables by name, others are ignored; an array
         has its variables in their order, and whole numbers in it are codes. Without it a network is learned.
     structure : the name of a search, or {"kdb", "tan", "naive-bayes"}
         How the arcs between the features are learned: by that search of `fishernet.learn.structure`, which does not
@@ -41,14 +42,16 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         For a linear classifier "kdb" is often much better, since it finds which features matter together for the class.
     k : int
         For "kdb": how many features may be parents of one feature.
-    structure_score : str or Score
-        What a search maximizes.
+    structure_score : str or Score, optional
+        What a search maximizes; as for `fishernet.learn.structure`, where None is "bic" of columns with labels.
     smoothing : float, "snml" or "zeros"
         What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
     bins : int, "auto", mapping from column to one of these or to cut points, or None
-        Numeric columns are cut into at most this many bins, and columns with no more distinct numbers keep them as
-        states; "auto" takes the histogram of least description length, which is made for densities and tells classes
-        apart less well; None takes all numbers for states. The columns of an array are called x0, x1, ...
+        By default numbers have regressions, on scales, in each configuration of labels, but for columns of which a
+        tenth of the rows is one number, and but for structures that go by the classes: these take five bins. An int
+        cuts numeric columns into at most so many bins, and columns with no more distinct numbers keep them as states;
+        "auto" takes the histogram of least description length; ``{"age": 4}`` cuts one column. The columns of an array
+        are called x0, x1, ...
     binning : {"quantile", "equal-width"}
         How an int in `bins` is turned into cut points.
     options : mapping, optional
@@ -112,9 +115,9 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         *,
         structure: ClassifierName = "order",
         k: int = 2,
-        structure_score: ScoreName | Score = "bic",
+        structure_score: ScoreName | Score | None = None,
         smoothing: float | str = 1.0,
-        bins: Bins | None = 5,
+        bins: Bins | None = None,
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
         sparse_output: bool = True,
@@ -143,7 +146,8 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            When shapes or values do not fit, columns of numbers are to be states, or an option is unknown.
+            When shapes or values do not fit, the structure is for states and there are numbers, or an option is
+            unknown.
         """
         self._fit_network(X, y)
         self.kernel_ = HiddenVariableKernel(self.network_, seed=self.random_state)

@@ -20,10 +20,10 @@ from fishernet.base.random import Seed
 from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.options import Bins
-from fishernet.data.variable import code_dtype, require_categorical
+from fishernet.data.preparing import prepared
+from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
-from fishernet.learn import parameters
-from fishernet.learn import structure as learned_structure
+from fishernet.learn import bayesian_network, parameters
 from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.sklearn.classifier import STRUCTURES
@@ -39,9 +39,14 @@ from fishernet.sklearn.columns import (
     training_columns,
 )
 
+FOR_STATES = 5  # bins of numbers, where a structure goes by the classes
+
 
 class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
-    """An estimator whose `network_` is learned from X, or given; its rows are tables of the network's variables."""
+    """An estimator whose `network_` is learned from X, or given; its rows are tables of the network's variables.
+
+    Numbers that `bins` leaves as they are have regressions.
+    """
 
     network: BayesianNetwork | None
     structure: Any
@@ -63,7 +68,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
         """Find the network; X is validated, and y where the structure goes by it."""
         asked = word(self.structure, "structure", [*SEARCHES, *STRUCTURES])
         if self.network is not None:
-            self._require_states(self.network)
+            self._require_exact(self.network)
             self.network_ = self.network
             self._require_known(feature_columns(self, X, reset=True))
         elif asked in SEARCHES:
@@ -79,7 +84,8 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
     def _encoded(self, columns: Columns) -> Table:
         """Return the features' columns as a table of the network's variables."""
         variables, named = self.network_.variables, self._named(columns)
-        if self._by_position and all(getattr(cells, "dtype", np.dtype(object)).kind in "iu" for cells in columns):
+        codes = self._by_position and not any(variable.is_continuous for variable in variables)
+        if codes and all(getattr(cells, "dtype", np.dtype(object)).kind in "iu" for cells in columns):
             return as_table(np.stack(columns, axis=1), variables)  # the codes of states, as in every bare array
         return Table.from_frame(named, schema=variables, missing="keep", unknown="missing", na_values=())
 
@@ -110,10 +116,12 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
                 unseen[lacking, place] = [not is_missing(cells[row]) for row in lacking]
         return unseen
 
-    def _require_states(self, network: Any) -> None:
-        if network.likelihood != "exact" or network.inference != "factors" or not network.runs_in_core:
+    def _require_exact(self, network: Any) -> None:
+        tables = network.inference == "factors" and network.runs_in_core
+        numbers = network.inference in ("normal", "mixed") and network.conditionals
+        if network.likelihood != "exact" or not (tables or numbers):
             raise SchemaError(
-                f"network must be a BayesianNetwork of states, not {a(network.kind)}; ModelFisherFeatures takes "
+                f"network must be a BayesianNetwork, not {a(network.kind)}; ModelFisherFeatures takes "
                 "models of strings, and others with Fisher scores",
                 parameter="network",
             )
@@ -130,17 +138,16 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
                 f"the states are {listed(variable.states)}"
             )
 
-    def _training_table(self, columns: Columns) -> Table:
-        reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}
+    def _training_table(self, columns: Columns, *, states: bool = False) -> Table:
+        """Return the table of training; with `states` numbers are cut, whatever is not said of them."""
+        bins = FOR_STATES if self.bins is None and states else self.bins
+        reading: dict[str, Any] = {"bins": bins, "binning": self.binning, "missing": "keep", "na_values": ()}
         table = Table.from_frame(dict(zip(feature_names(self), columns, strict=True)), **reading)
-        require_categorical(table.variables, type(self).__name__)
-        return table
+        return prepared(table, None if self.bins is None else {})
 
     def _searched(self, search: str, table: Table) -> BayesianNetwork:
-        score: Any = self.structure_score
-        named: Any = search
-        found = learned_structure(table, score=score, search=named, **(self.options or {}))
-        return parameters(found.dag, table, smoothing=self.smoothing)
+        how: dict[str, Any] = {"score": self.structure_score, "search": search, **(self.options or {})}
+        return bayesian_network(table, smoothing=self.smoothing, bins={}, **how)
 
     def _by_class(self, structure: str, X: Any, y: Any) -> BayesianNetwork:
         """Return the network of the features with the arcs that they have below the class."""
@@ -155,7 +162,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
                 parameter="structure",
             )
         columns, classes = training_columns(self, X, y)
-        table = self._training_table(columns)
+        table = self._training_table(columns, states=True)
         target = free_name(None, table.names)
         whole = filled(_with_class(table, target, classes), len(table.variables))
         edges = STRUCTURES[structure](whole, target, self.k).edges
@@ -176,16 +183,21 @@ def _with_class(table: Table, name: str, classes: Array) -> Table:
 
 
 def cell_names(network: BayesianNetwork, names: Mapping[str, str] | None = None) -> npt.NDArray[Any]:
-    """Return a name for each state of each group of the parents' configurations, variable by variable, (dimension,).
+    """Return a name for each feature, in the order of `fishernet.kernels.HiddenVariableKernel`, (dimension,).
 
-    That of a state is "dysp | bronc=yes, either=no: yes". Where configurations are merged it is "dysp | bronc=yes/no:
-    yes" or, where they are no box, the first with how many boxes there are besides. `names` are other names of
+    A state of a group of the parents' configurations is called "dysp | bronc=yes, either=no: yes". Where configurations
+    are merged it is "dysp | bronc=yes/no: yes" or, where they are no box, the first with how many boxes there are
+    besides. Those of a number, behind all states, are "height | sex=f: level", "height | sex=f: slope of age" (numbered
+    where there are several, since these are uncorrelated) and "height | sex=f: spread". `names` are other names of
     variables.
     """
     called = dict(names or {})
     found: list[str] = []
-    for conditional in network.conditionals:
+    for conditional in sorted(network.conditionals, key=lambda one: one.variables[-1].is_continuous):
         child = conditional.variables[-1]
+        if child.is_continuous:
+            found += _names_of_number(conditional, called)
+            continue
         above = dict(zip(conditional.parents, conditional.variables, strict=False))
         states = _labels(child.states)
         for group in range(conditional.n_groups):
@@ -199,6 +211,21 @@ def cell_names(network: BayesianNetwork, names: Mapping[str, str] | None = None)
             given = f" | {', '.join(parts)}{more}" if parts else ""
             found += [f"{called.get(child.name, child.name)}{given}: {state}" for state in states]
     return np.asarray(found, dtype=object)
+
+
+def _names_of_number(conditional: Any, called: Mapping[str, str]) -> list[str]:
+    """Return the names of a number's features: the level, the slopes and the spread in each configuration."""
+    child = conditional.variables[-1].name
+    above = [variable.name for variable in conditional.variables[:-1] if variable.is_continuous]
+    slopes = [f"slope of {called.get(above[0], above[0])}"] if len(above) == 1 else []
+    slopes = slopes or [f"slope {k + 1}" for k in range(len(above))]
+    found = []
+    for group in range(conditional.n_groups):
+        states = conditional.describe_group(group)
+        labels = ", ".join(f"{called.get(name, name)}={state}" for name, state in states.items())
+        given = f" | {labels}" if labels else ""
+        found += [f"{called.get(child, child)}{given}: {what}" for what in ("level", *slopes, "spread")]
+    return found
 
 
 def _joined(variable: Variable, codes: tuple[int, ...]) -> str:

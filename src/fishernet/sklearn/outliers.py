@@ -1,18 +1,12 @@
 """Rows that are unlike those of training, by a Bayesian network of their columns.
 
-A network tells in two ways how usual a row is. One is its log-probability. The other is the Fisher kernel of the row
-with itself, the squared length of its score under the Fisher information: how far the row alone would pull the
-network's parameters. Both are sums over the variables of a number for the row's state in its parents' configuration j::
-
-    log theta_jk        and        -(1 / theta_jk - 1) / P(j)
-
-A row of the network has a Fisher kernel of n_parameters with itself on average.
+A network tells in two ways how usual a row is: by its log-probability, and by the Fisher kernel of the row with itself
+(`fishernet.kernels.fisher.row_terms`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -25,8 +19,7 @@ from fishernet.base.names import shown
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import BinningName, MeasureName, ScoreName, SearchName, word
 from fishernet.data.options import Bins
-from fishernet.infer import group_probabilities
-from fishernet.infer.completion import expected_indicators
+from fishernet.kernels.fisher.row_terms import RowTerms
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
 from fishernet.sklearn.columns import feature_columns
@@ -53,16 +46,13 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         The share of the rows of training that are taken for outliers, above 0 and at most 0.5; fewer where rows tie.
     structure, structure_score, options
         The search that finds the arcs, what it maximizes, and what `fishernet.learn.structure` takes besides.
-    smoothing, binning, random_state
+    smoothing, bins, binning, random_state
         As for `FisherFeatures`.
-    bins : "auto", int, mapping from column to int or cut points, or None
-        As for `FisherFeatures`; by default "auto", as a row may be odd in the tails, which bins of equally many rows do
-        not tell apart.
 
     Attributes
     ----------
     network_ : BayesianNetwork
-        Its variables hold states and cut points.
+        Of the columns; those that are all the same number are not in it.
     offset_ : float
         Rows of lower scores are outliers.
     n_samples_fit_ : int
@@ -74,9 +64,10 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
     Notes
     -----
     Where cells are missing the score is the one expected of the completed row, so that rows with holes are not more
-    usual on average, nor less, than others. A label that training did not have counts as a state of probability
-    ``1 / (n_samples_fit_ + 1)`` of a variable without parents. Numbers beyond those of training fall in the outer bins.
-    A row that a given network deems impossible has the score -inf.
+    usual on average, nor less, than others. The log-density of a number is that on its scale. A label that training did
+    not have counts as a state of probability ``1 / (n_samples_fit_ + 1)`` of a variable without parents. Where numbers
+    are cut into bins, those beyond the numbers of training fall in the outer ones. A row that a given network deems
+    impossible has the score -inf.
 
     Examples
     --------
@@ -98,9 +89,9 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         measure: MeasureName = "fisher",
         contamination: float = 0.05,
         structure: SearchName = "order",
-        structure_score: ScoreName | Score = "bic",
+        structure_score: ScoreName | Score | None = None,
         smoothing: float | str = 1.0,
-        bins: Bins | None = "auto",
+        bins: Bins | None = None,
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
         random_state: Seed = None,
@@ -122,7 +113,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         Raises
         ------
         ValueError
-            When shapes or values do not fit, columns of numbers are to be states, or an option is unknown.
+            When shapes or values do not fit, or an option is unknown.
         """
         measure = word(self.measure, "measure", MEASURES)
         share = self.contamination
@@ -131,7 +122,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
                 f"contamination must be a number above 0 and at most 0.5, got {shown(share)}", parameter="contamination"
             )
         self._fit_network(X, None)
-        self._values = self._values_of_cells(measure)
+        self._terms = RowTerms(self.network_, measure, self.random_state)
         self.n_samples_fit_ = self._rows(X).n_rows
         scores = self.score_samples(X)
         self.offset_ = float(np.percentile(scores, 100 * share, method="higher"))
@@ -164,33 +155,8 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         rows = self._encoded(columns)
         possible = np.flatnonzero(~np.isneginf(self.network_.log_prob(rows)))
         found = np.full((rows.n_rows, len(rows.variables)), -np.inf)
-        cells = expected_indicators(self.network_, rows if len(possible) == rows.n_rows else rows[possible])
-        ends = np.cumsum([0, *map(len, self._values)])
-        for place, (values, (first, last)) in enumerate(zip(self._values, pairwise(ends), strict=True)):
-            found[possible, place] = cells[:, first:last] @ values
+        found[possible] = self._terms(rows if len(possible) == rows.n_rows else rows[possible])
         unseen = self._unseen(columns, rows)
         n = self.n_samples_fit_
         found[unseen] = -np.log(n + 1.0) if word(self.measure, "measure", MEASURES) == "log-probability" else -float(n)
         return found
-
-    def _values_of_cells(self, measure: str) -> list[Matrix]:
-        """Return what each cell of each conditional's table adds to the score of a row that is in it."""
-        conditionals: Any = self.network_.conditionals  # all have groups: `_require_states`
-        if measure == "log-probability":
-            return [_finite_log(conditional.table().ravel()) for conditional in conditionals]
-        probabilities = group_probabilities(self.network_, seed=self.random_state)
-        found = []
-        for conditional, of_groups in zip(conditionals, probabilities, strict=True):
-            table = conditional.table()
-            table = table.reshape(-1, table.shape[-1])
-            groups = conditional.group_map()
-            of_configurations = np.asarray(of_groups if groups is None else of_groups[groups])[:, None]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lengths = (1 / table - 1) / of_configurations
-            found.append(-np.where((table > 0) & (of_configurations > 0), lengths, 0.0).ravel())
-        return found
-
-
-def _finite_log(values: Matrix) -> Matrix:
-    """Return logarithms, and 0 for 0: such a cell is in no row that is possible."""
-    return np.log(values, out=np.zeros_like(values), where=values > 0)

@@ -66,7 +66,8 @@ def kernel_features(net: BayesianNetwork, groups: Sequence[Matrix], children: It
     """Return phi of each cell of some variables' tables, (their cells, their features)."""
     import scipy.sparse as sp  # slow to import, and needed by few calls
 
-    return sp.block_diag([_of_conditional(net.conditionals[v], groups[v]) for v in children], format="csr")
+    none = sp.csr_array((0, 0))  # of networks of numbers alone
+    return sp.block_diag([none, *(_of_conditional(net.conditionals[v], groups[v]) for v in children)], format="csr")
 
 
 def kernel_scores(net: BayesianNetwork) -> Features:

@@ -7,8 +7,8 @@ configuration of the labels is made of its probability and of the expected sums 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,16 @@ from fishernet.models import BayesianNetwork
 
 Positions = npt.NDArray[np.int64]
 Entries = tuple[Positions, Positions, Matrix]  # rows, configurations, and what a row has there
+
+
+class OfNumber(Protocol):
+    """What is made of the family of a number in a row, some values in its configuration."""
+
+    def __call__(self, rows: Table, /) -> tuple[Matrix, Positions]:
+        """Return the values of rows that know the family, (n_rows, k), and their configurations, (n_rows,)."""
+
+    def expected(self, at: Positions, weights: Matrix, first: Matrix, second: Matrix, origin: Matrix, /) -> Matrix:
+        """Return expected values of rows that do not, (n, k); see `NumberFeatures.expected`."""
 
 
 class ExpectedMixedFeatures(ExpectedFeatures):
@@ -58,7 +68,7 @@ class ExpectedMixedFeatures(ExpectedFeatures):
         """Return the expected features of each row, (n, dimension), sparse."""
         import scipy.sparse as sp  # slow to import, and needed by few calls
 
-        entries = self._entries(rows)
+        entries = family_entries(self.net, self._numbers, rows)
         of_labels = [self._cells(v, entries[v]) for v in self._labels]
         cells = _sparse(of_labels, (rows.n_rows, self._n_cells))
         placed, begin = [], 0
@@ -71,54 +81,53 @@ class ExpectedMixedFeatures(ExpectedFeatures):
     def _cells(self, v: int, entries: Sequence[Entries]) -> list[Entries]:
         return [(which, self._first[v] + at[:, None], values) for which, at, values in entries]
 
-    def _entries(self, rows: Table) -> dict[int, list[Entries]]:
-        """Return of each variable what the rows have that know its family, and what the others may."""
-        gapped = GappedRows(self.net, rows, keep=True)
-        log_prob = gapped.known_terms()
-        statistics: dict[int, list[tuple[Any, ...]]] = {v: [] for v in range(len(self.net.variables))}
-        for gap, which in gapped.gaps:
-            logs, families = gap.expected(gapped.cells, which, gapped.origin)
-            log_prob[which] += logs
-            for v, (places, *sums) in zip(gap.families, families, strict=True):
-                statistics[v].append((np.repeat(which, len(places) // len(which)), places, *sums))
-        require_possible(log_prob)
-        found = {}
-        for v, parts in statistics.items():
-            found[v] = [self._known(v, gapped)]
-            if parts:
-                found[v].append(self._expected(v, gapped.origin, *map(np.concatenate, zip(*parts, strict=True))))
-        return found
 
-    def _expected(
-        self, v: int, origin: Matrix, which: Positions, places: Positions, weights: Matrix, *sums: Matrix
-    ) -> Entries:
-        """Return the entries of the rows that lack a cell of a family."""
-        there = np.flatnonzero(weights)
-        at, weights = self._own_order(v)[places[there]], weights[there]
-        if v not in self._numbers:
-            return which[there], at, weights[:, None]
-        first, second = (of[there] for of in sums)
-        return which[there], at, self._numbers[v].expected(at, weights, first, second, origin)
+def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: Table) -> dict[int, list[Entries]]:
+    """Return of each variable what the rows have that know its family, and what the others may.
 
-    def _known(self, v: int, gapped: GappedRows) -> Entries:
-        """Return the entries of the rows that lack nothing of a family."""
-        which = np.flatnonzero(~gapped.lacking(v))
-        some = gapped.filled[which]
-        if v in self._numbers:
-            values, at = self._numbers[v](some)
-            return which, at, values
-        scope = (*self.net.conditionals[v].parents, v)
-        at = np.zeros(len(which), dtype=np.int64)
-        for p in scope:
-            at = at * self.net.variables[p].cardinality + some.codes[p]
-        return which, at, np.ones((len(which), 1))
+    A label has the probabilities of its family's cells, and a number what is made of its family's moments.
+    """
+    gapped = GappedRows(net, rows, keep=True)
+    log_prob = gapped.known_terms()
+    statistics: dict[int, list[tuple[Any, ...]]] = {v: [] for v in range(len(net.variables))}
+    for gap, which in gapped.gaps:
+        logs, families = gap.expected(gapped.cells, which, gapped.origin)
+        log_prob[which] += logs
+        for v, (places, *sums) in zip(gap.families, families, strict=True):
+            statistics[v].append((np.repeat(which, len(places) // len(which)), places, *sums))
+    require_possible(log_prob)
+    found = {}
+    for v, parts in statistics.items():
+        found[v] = [_known(net, v, numbers.get(v), gapped)]
+        if parts:
+            which, places, weights, first, second = map(np.concatenate, zip(*parts, strict=True))
+            there = np.flatnonzero(weights)
+            at, weights = _own_order(net, v)[places[there]], weights[there]
+            values = weights[:, None]
+            if v in numbers:
+                values = numbers[v].expected(at, weights, first[there], second[there], gapped.origin)
+            found[v].append((which[there], at, values))
+    return found
 
-    def _own_order(self, v: int) -> Positions:
-        """Return which configuration in a conditional's order one is whose labels are ascending."""
-        conditional = self.net.conditionals[v]
-        labels = [p for p in (*conditional.parents, v) if not self.net.variables[p].is_continuous]
-        sizes = [self.net.variables[p].cardinality for p in labels]
-        return np.arange(math.prod(sizes)).reshape(sizes).transpose(np.argsort(labels)).ravel()
+
+def _known(net: BayesianNetwork, v: int, number: OfNumber | None, gapped: GappedRows) -> Entries:
+    """Return the entries of the rows that lack nothing of a family."""
+    which = np.flatnonzero(~gapped.lacking(v))
+    some = gapped.filled[which]
+    if number is not None:
+        values, at = number(some)
+        return which, at, values
+    at = np.zeros(len(which), dtype=np.int64)
+    for p in (*net.conditionals[v].parents, v):
+        at = at * net.variables[p].cardinality + some.codes[p]
+    return which, at, np.ones((len(which), 1))
+
+
+def _own_order(net: BayesianNetwork, v: int) -> Positions:
+    """Return which configuration in a conditional's order one is whose labels are ascending."""
+    labels = [p for p in (*net.conditionals[v].parents, v) if not net.variables[p].is_continuous]
+    sizes = [net.variables[p].cardinality for p in labels]
+    return np.arange(math.prod(sizes)).reshape(sizes).transpose(np.argsort(labels)).ravel()
 
 
 def _sparse(blocks: Sequence[Sequence[Entries]], shape: tuple[int, int]) -> Features:

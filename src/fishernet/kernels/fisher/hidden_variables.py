@@ -50,7 +50,7 @@ class HiddenVariableKernel(FeatureMade):
     Parameters
     ----------
     net : BayesianNetwork
-        Of labels, or of labels and numbers.
+        Of labels, of numbers, or of both.
     hidden : iterable of str
         Variables that are not observed: a column of theirs is not looked at, where there is one. Cells of other columns
         may be missing, and without hidden variables it is the Fisher kernel for rows that lack cells.
@@ -60,7 +60,7 @@ class HiddenVariableKernel(FeatureMade):
     Raises
     ------
     SchemaError
-        When a name is no variable of the network, or all variables are numbers.
+        When a name is no variable of the network.
 
     See Also
     --------
@@ -91,7 +91,7 @@ class HiddenVariableKernel(FeatureMade):
         seed: Seed = None,
     ) -> None:
         names = hidden_names(net, hidden)
-        if net.inference == "mixed" and isinstance(group_probabilities, str) and group_probabilities == "auto":
+        if net.inference != "factors" and isinstance(group_probabilities, str) and group_probabilities == "auto":
             self._expected: ExpectedFeatures = ExpectedMixedFeatures(net, names)
             return
         groups = FisherKernel(net, group_probabilities=group_probabilities, seed=seed).group_probabilities

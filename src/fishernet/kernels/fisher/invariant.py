@@ -51,7 +51,8 @@ class Invariant(Metric):
         ends = np.cumsum([0, *(theta.size for theta in self._theta)]).tolist()
         self._slices = [slice(first, last) for first, last in pairwise(ends)]
         theta = flat(self._theta)
-        self._states = states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        shapes = np.array([table.shape for table in self._theta], dtype=np.int64).reshape(-1, 2)
+        self._states = states = np.repeat(shapes[:, 1], shapes[:, 0])
         self._groups = np.cumsum(states) - states  # where each begins
         self.inverse_theta = inverse_of(theta)
         self.inverse_group = np.repeat(inverse_of(flat(groups)), states)

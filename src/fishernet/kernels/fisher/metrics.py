@@ -321,4 +321,4 @@ def inverse_of(values: npt.NDArray[np.float64]) -> Matrix:
 
 def flat(tables: Sequence[Matrix]) -> Matrix:
     """Return the entries of tables one after the other."""
-    return np.concatenate([table.ravel() for table in tables])
+    return np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])

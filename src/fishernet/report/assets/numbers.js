@@ -67,12 +67,17 @@ function normalBelow(z) {
 /** Return the probability that a standard normal number is above z, which is large. */
 const upperTail = (z) => Math.exp(logUpperTail(z));
 
-/** Return its logarithm, of any z from 0 on; where it is large the tail is density / (z + 1 / (z + 2 / ...)). */
+/** Return its logarithm, of any z from 0 on. */
 function logUpperTail(z) {
   if (z < TAIL) return Math.log(1 - normalBelow(z));
+  return -0.5 * z * z - LOG_ROOT - Math.log(hazard(z));
+}
+
+/** Return the density at z, which is large, over the probability above it: z + 1 / (z + 2 / (z + ...)). */
+function hazard(z) {
   let below = z;
   for (let k = Math.ceil(400 / (z * z)) + 20; k > 0; k--) below = z + k / below;
-  return -0.5 * z * z - LOG_ROOT - Math.log(below);
+  return below;
 }
 
 /** Return the logarithm of the probability that a standard normal number is at most half a width from a middle. */
@@ -87,7 +92,10 @@ function logNormalMass(middle, width) {
   const low = z - width / 2;
   if (low <= 0) return Math.log(normalBelow(z + width / 2) - normalBelow(low));
   const above = logUpperTail(low);
-  return above === -Infinity ? above : above + Math.log(-Math.expm1(logUpperTail(z + width / 2) - above));
+  if (above === -Infinity) return above;
+  const high = z + width / 2; // far out the squares of both ends would cancel
+  const drop = low < TAIL ? above - logUpperTail(high) : z * width + Math.log(hazard(high) / hazard(low));
+  return above + Math.log(-Math.expm1(-drop));
 }
 
 /** A mixture of normals on a scale, whose answers are in the unit of the number. */
