@@ -225,7 +225,7 @@ OF_OTHERS = {
     ("graphs/edges.py", "nodes"): "of networkx's graphs",
     ("models/sequences/hidden_markov_model.py", "*"): "of hmmlearn's models",
     ("plot/tooltips.py", "*"): "of matplotlib's artists",
-    ("sklearn/classifier.py", "name"): "of a pandas Series",
+    ("sklearn/columns.py", "name"): "of a pandas Series",
     ("sklearn/networks.py", "dtype"): "of arrays",
     ("sklearn/strings.py", "columns"): "of a data frame",
     ("sklearn/strings.py", "random_state"): "scikit-learn's parameter, which only some estimators have",

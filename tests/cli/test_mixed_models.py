@@ -119,3 +119,14 @@ def test_the_remedy_for_a_column_that_was_cut_works_as_printed(tmp_path: Path) -
     assert "type --bins none to keep them as they are" in told
     assert "hours" in facts_of("learn", path, "--bins", "none")["columns"]["continuous"]
     assert "'hours'" not in good("learn", path, "--bins", "none").err
+
+
+def test_a_number_is_set_by_intervention(model: Path) -> None:
+    """To set a weight tells nothing of the height that it depends on, and to see it does."""
+    assert "weight" in {child for parent, child in fn.load(model).edges if parent == "height"}
+    before = facts_of("query", model, "height", "--json")["numbers"]["height"]["mean"]
+    seen = facts_of("query", model, "height", "--given", "weight=110", "--json")["numbers"]["height"]["mean"]
+    done = facts_of("query", model, "height", "--do", "weight=110", "--json")
+    assert seen > before + 5
+    assert done["do"] == {"weight": 110.0}
+    assert done["numbers"]["height"]["mean"] == pytest.approx(before)

@@ -260,8 +260,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("query DN --do smoke=yes", "this is a dependency network; --do needs a Bayesian network"),
     ("query DN --do smoke=yes", "fishernet sample --given"),
     ("query DN --most-probable", "this is a dependency network; --most-probable needs a Bayesian network"),
-    ("query MARKOV --do a=x", "this is a Markov network; --do needs a Bayesian network of states"),
-    ("query NET --do a=1", "this is a Gaussian Markov network; --do needs a Bayesian network of states"),
+    ("query MARKOV --do a=x", "this is a Markov network; --do needs a Bayesian network"),
+    ("query NET --do a=1", "this is a Gaussian Markov network; --do needs a Bayesian network"),
     ("query NET --given a=low", "'a' has finite numbers, and 'low' is none"),
     *((f"query {model} a", "this is a") for model in ("GRAPH", "MIXTURE")),
     # select

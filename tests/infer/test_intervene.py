@@ -13,6 +13,7 @@ import fishernet as fn
 from fishernet.base.errors import SchemaError, UnknownStateError
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds
+from tests.reference.mixed import random_network as mixed_network
 
 
 @st.composite
@@ -105,3 +106,36 @@ def test_what_does_not_fit_is_named() -> None:
     assert (refused.value.variable, refused.value.label) == ("treatment", "prayer")
     with pytest.raises(UnknownStateError):
         fn.infer.intervene(net, {"treatment": 0})  # a code is no label
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_number_that_is_set_tells_of_what_it_causes_alone(seed: int) -> None:
+    """Given all that is not caused by it, seeing and setting are the same; its causes do not move."""
+    net = mixed_network(seed)
+    number = next(v for v in reversed(net.dag.order) if net.variables[v].is_continuous)
+    first = next(v for v in net.dag.order if net.variables[v].is_continuous)
+    value = float(net.sample(1, seed=seed).codes[first][0])
+    name = net.names[first]
+    done = fn.infer.intervene(net, {name: value})
+    assert done.query(name).interval(0.9) == pytest.approx((value, value), rel=1e-12)
+    np.testing.assert_allclose(done.sample(20, seed=1).codes[first], value, rtol=1e-12)
+    parents = net.dag.parents[first]
+    row = net.sample(1, seed=seed + 50)
+    given = {net.names[p]: row[net.names[p]][0] for p in parents}
+    if number != first:  # below it, given what it is caused by, to see and to set are the same
+        seen = net.query(net.names[number], given={**given, name: value})
+        below = done.query(net.names[number], given=given)
+        assert below.mean == pytest.approx(seen.mean, rel=1e-9, abs=1e-9)
+        assert below.sd == pytest.approx(seen.sd, rel=1e-9)
+    for p in parents:
+        np.testing.assert_allclose(done.query(net.names[p]).array, net.query(net.names[p]).array, rtol=1e-10)
+
+
+def test_a_number_of_a_gaussian_network_is_set() -> None:
+    dag = fn.Dag.from_edges(["u", "x", "y"], [("u", "x"), ("u", "y"), ("x", "y")])
+    net = fn.BayesianNetwork.from_regressions(dag, [1, 0, 0], [[], [2], [1, 3]], [1, 0.5, 0.1])
+    done = fn.infer.intervene(net, {"x": 5})
+    assert done.query("y").mean == pytest.approx(16)  # u stays at 1; seen, it would be 2.29
+    assert done.query("y").sd == pytest.approx(np.hypot(1, 0.1))
+    assert done.query("u", given={"y": 16.5}).mean == pytest.approx(1 + 0.5 / 1.01)
+    assert done.log_prob([[1.0, 5.0, 16.0]])[0] - done.log_prob([[1.0, 5.0, 16.2]])[0] == pytest.approx(2)

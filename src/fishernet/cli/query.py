@@ -16,7 +16,6 @@ from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import (
     has_states,
-    is_bayesian,
     is_dependency,
     is_gaussian,
     is_mixed,
@@ -84,7 +83,7 @@ def query(
 
     Answers of Bayesian and Markov networks are exact. A dependency network gives estimates with a Monte Carlo error,
     the shares of rows drawn by pseudo-Gibbs sampling (fishernet sample draws such rows). --do, --most-probable and the
-    probability of the evidence need a model with exact inference; --do needs a Bayesian network of states.
+    probability of the evidence need a model with exact inference; --do needs a Bayesian network.
 
     \b
     Examples
@@ -114,19 +113,18 @@ def query(
         _check_joint(model, network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
     facts: dict[str, Any] = {"model": str(model), "given": seen}
-    if not (is_bayesian(network) or is_mixed(network)):
+    if is_dependency(network) or not network.conditionals:
         _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
     if data is not None and not has_states(network):
         raise wrong_kind(model, network, "--data counts rows, which needs a model of states")
-    if is_gaussian(network):
-        facts |= _of_numbers(network, wanted, seen, joint=joint, explain=explain)
-    elif is_mixed(network):
-        net = intervene(network, done) if done else network
-        facts |= {"do": done, **_of_both(net, wanted, seen, joint=joint, explain=explain)}
-    elif is_dependency(network):
+    net = intervene(network, done) if done else network
+    if is_dependency(network):
         facts |= _sampled_answers(network, wanted, seen, joint=joint)
+    elif is_gaussian(network):
+        facts |= {"do": done, **_of_numbers(net, wanted, seen, joint=joint, explain=explain)}
+    elif is_mixed(network):
+        facts |= {"do": done, **_of_both(net, wanted, seen, joint=joint, explain=explain)}
     else:
-        net = intervene(network, done) if done else network
         facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
     if data is not None:
         how = Reading(weights=weights, weight_kind=weight_kind)
@@ -166,11 +164,11 @@ def _check_joint(path: Path, net: Any, names: Sequence[str]) -> None:
 
 
 def _refuse(path: Path, network: Any, asked: Mapping[str, object]) -> None:
-    """Raise SchemaError when something is asked for, by option, that takes a Bayesian network of states."""
+    """Raise SchemaError when something is asked for, by option, that takes a Bayesian network."""
     way_out = "; for rows given what is known there is fishernet sample --given" if is_dependency(network) else ""
     for option, value in asked.items():
         if value:
-            raise wrong_kind(path, network, f"{option} needs a Bayesian network of states{way_out}")
+            raise wrong_kind(path, network, f"{option} needs a Bayesian network{way_out}")
 
 
 # --------------------------------------------------------------------------------------------------------- answers

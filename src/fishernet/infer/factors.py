@@ -6,7 +6,7 @@ Inference knows variables, factors and conditionals, and no class of model: a mo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeGuard, cast, runtime_checkable
 
 import numpy as np
@@ -114,7 +114,7 @@ class Network(Model, Protocol):
     def probabilities_given_rest(self, rows: Table, target: int) -> Array:
         """Return the probabilities of one variable's states given all the others, (n_rows, r)."""
 
-    def intervened(self, codes: dict[int, int]) -> Any:
+    def intervened(self, values: Mapping[int, float]) -> Any:
         """Return the network in which variables (by position) are set from outside."""
 
 

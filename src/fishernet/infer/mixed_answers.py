@@ -49,6 +49,11 @@ class Case:
             with np.errstate(divide="ignore"):
                 self.soft.append((at, np.log(numbers)))
 
+    @property
+    def values(self) -> dict[int, float]:
+        """What is known of each variable, by position: the code of a state, or a number."""
+        return {at: float(self.columns[at][0]) for at in self.known}
+
     def around(self, net: MixedNetwork, asked: Iterable[int], limit: int) -> tuple[Gap, tuple[Array, Rows]]:
         """Return the gap of what is not known, with what the case says of it: cells, of one row."""
         asked = {*asked, *(v for v, _ in self.soft)} - set(self.known)

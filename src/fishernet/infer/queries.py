@@ -30,7 +30,7 @@ from fishernet.infer.factors import (
 )
 from fishernet.infer.gibbs import estimate
 from fishernet.infer.mixed import is_mixed
-from fishernet.infer.mixed_answers import log_evidence_mixed, most_probable_mixed, query_mixed, sample_mixed
+from fishernet.infer.mixed_answers import Case, log_evidence_mixed, most_probable_mixed, query_mixed, sample_mixed
 from fishernet.infer.normal import (
     Normal,
     asked_for,
@@ -201,13 +201,13 @@ def most_probable(
 def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     """Return the network in which some variables are set from outside (Pearl's do).
 
-    They lose their parents and have their states with probability 1; all other conditionals stay. What is learned
-    from the new network is what an experiment would show if the arcs are causes.
+    They lose their parents and have their states, or numbers, with probability 1; all other conditionals stay. What is
+    learned from the new network is what an experiment would show if the arcs are causes.
 
     Parameters
     ----------
     net : BayesianNetwork
-    states : mapping from name to state
+    states : mapping from name to state or number
 
     Raises
     ------
@@ -223,9 +223,12 @@ def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     >>> seen.round(2), done.round(2)
     (array([0.67, 0.33]), array([0.5, 0.5]))
     """
-    found: Any = net if is_mixed(net) else network_of(net)
+    with_numbers = inference_of(net) in ("normal", "mixed") and len(net.conditionals) > 0
+    found: Any = net if with_numbers else network_of(net)
     if states is None:
         raise SchemaError("intervene needs a mapping from names to states")
+    if with_numbers:
+        return found.intervened(Case(found, states, None).values)  # type: ignore[no-any-return]
     evidence = Evidence.of(found.variables, states, None)
     return found.intervened({v: int(evidence.states[v]) for v in evidence.observed})  # type: ignore[no-any-return]
 

@@ -35,6 +35,7 @@ from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, chec
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
+SET_SD = 1e-150  # of a number that is set: its square is no 0, and no number is changed by it
 LOOKED_UP = 2**16  # rows at once, where conditionals are asked one by one
 
 
@@ -302,13 +303,20 @@ class BayesianNetwork(Predicting, Network):
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
-    def intervened(self, codes: Mapping[int, int]) -> BayesianNetwork:
-        """Return the network in which the variables at some positions have states, by code, and no parents."""
-        conditionals = list(self.conditionals)
-        for position, code in codes.items():
-            variable = self.variables[position]
+    def intervened(self, values: Mapping[int, float]) -> BayesianNetwork:
+        """Return the network in which the variables at some positions have states, by code, or numbers, and no parents.
+
+        A number that is set still has a standard deviation, too small to change it.
+        """
+        conditionals: list[Any] = list(self.conditionals)
+        for position, value in values.items():
+            variable: Any = self.variables[position]
+            if variable.is_continuous:
+                (on_scale,) = variable.scaled(np.array([value], dtype=np.float64))
+                conditionals[position] = ConditionalGaussian(position, (), (variable,), on_scale, [], SET_SD)
+                continue
             certain = np.zeros((1, variable.cardinality))
-            certain[0, code] = 1
+            certain[0, int(value)] = 1
             conditionals[position] = FullTable(position, (), (variable,), certain)
         return BayesianNetwork(self.variables, conditionals)
 

@@ -30,9 +30,9 @@ from fishernet.sklearn.columns import (
     feature_columns,
     feature_names,
     filled,
-    free_name,
     positive_weights,
     rows_of,
+    target_name,
     training_columns,
     whole_weights,
 )
@@ -156,7 +156,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             given = positive_weights(sample_weight, X)
             columns, classes = rows_of(columns, given > 0), classes[given > 0]
             weights, unit = whole_weights(given[given > 0])
-        self.target_name_ = free_name(getattr(y, "name", None), feature_names(self))
+        self.target_name_ = target_name(y, feature_names(self))
         table = self._training_table(columns, classes, weights)
         source: Any = KnownRows(table, unit)
         numbers = mixes_numbers(table.variables)
@@ -212,7 +212,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             only = self.classes_.tolist()[0]
             raise FishernetError(f"y holds one class only, {only!r}; a classifier needs at least two")
         frame = dict(zip(feature_names(self), columns, strict=True))
-        counted = None if weights is None else free_name("weights", frame)
+        counted = None if weights is None else target_name(None, frame, "weights")
         if counted is not None:
             frame[counted] = weights
         reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}

@@ -78,9 +78,10 @@ def is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
-def free_name(wanted: Any, taken: Any) -> str:
-    """Return a name that no feature has, the wanted one if it will do, else one that begins with "class"."""
-    name = wanted if isinstance(wanted, str) and wanted else "class"
+def target_name(y: Any, taken: Any, otherwise: str = "class") -> str:
+    """Return a name that no feature has: that of y if it has one, or one that begins with another."""
+    named = getattr(y, "name", None)
+    name = named if isinstance(named, str) and named else otherwise
     while name in taken:
         name += "_"
     return name

@@ -33,9 +33,9 @@ from fishernet.sklearn.columns import (
     feature_columns,
     feature_names,
     filled,
-    free_name,
     is_missing,
     listed_cells,
+    target_name,
     training_columns,
 )
 
@@ -163,7 +163,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
             )
         columns, classes = training_columns(self, X, y)
         table = self._training_table(columns, states=True)
-        target = free_name(None, table.names)
+        target = target_name(None, table.names)
         whole = filled(_with_class(table, target, classes), len(table.variables))
         edges = STRUCTURES[structure](whole, target, self.k).edges
         kept = [(parent, child) for parent, child in edges if target not in (parent, child)]

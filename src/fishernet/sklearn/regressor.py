@@ -20,7 +20,7 @@ from fishernet.data.preparing import prepared
 from fishernet.learn import bayesian_network
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Score
-from fishernet.sklearn.columns import feature_columns, feature_names, free_name
+from fishernet.sklearn.columns import feature_columns, feature_names, target_name
 from fishernet.sklearn.networks import SeenByNetwork
 
 Matrix = npt.NDArray[np.float64]
@@ -120,7 +120,7 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
         if numbers.min() == numbers.max():
             of = "one sample" if len(numbers) == 1 else several(len(numbers), "sample")
             raise FishernetError(f"y holds one number only ({of}); a regressor needs two that differ", parameter="y")
-        self.target_name_ = free_name(getattr(y, "name", None) or "target", feature_names(self))
+        self.target_name_ = target_name(y, feature_names(self), "target")
         features = self._training_table(columns)
         variables = [*features.variables, Continuous(self.target_name_)]
         table = prepared(Table.adopt(variables, [*features.codes, numbers], n_rows=len(numbers)), {})

@@ -91,7 +91,11 @@ class HiddenVariableKernel(FeatureMade):
         seed: Seed = None,
     ) -> None:
         names = hidden_names(net, hidden)
-        if net.inference != "factors" and isinstance(group_probabilities, str) and group_probabilities == "auto":
+        if (
+            net.inference in ("normal", "mixed")
+            and isinstance(group_probabilities, str)
+            and group_probabilities == "auto"
+        ):
             self._expected: ExpectedFeatures = ExpectedMixedFeatures(net, names)
             return
         groups = FisherKernel(net, group_probabilities=group_probabilities, seed=seed).group_probabilities
