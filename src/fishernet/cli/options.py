@@ -25,11 +25,11 @@ from fishernet.cli.terminal import FILE, Command, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
 from fishernet.data.options import AUTO, Pieces
-from fishernet.data.preparing import prepared
 from fishernet.data.source import told_of_cuts
 from fishernet.data.streams.originals import Kept
 from fishernet.data.variable import mixes_numbers
 from fishernet.learn.missing.ways import MISSING
+from fishernet.learn.preparing import prepared
 
 Number = TypeVar("Number", int, float)
 Bins = int | Literal["auto"] | dict[str | None, Pieces]

@@ -44,10 +44,10 @@ from fishernet.data import State, Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import Bins
 from fishernet.data.pooling import repeated, with_new_state
-from fishernet.data.preparing import prepared
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
+from fishernet.learn.preparing import prepared
 
 Array = npt.NDArray[np.float64]
 

@@ -50,7 +50,6 @@ from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, pooled_all, repeated, stacked
-from fishernet.data.preparing import prepared
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
@@ -61,6 +60,7 @@ from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
+from fishernet.learn.preparing import prepared
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 

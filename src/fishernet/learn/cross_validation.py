@@ -23,9 +23,9 @@ from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
-from fishernet.data.preparing import prepared
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
+from fishernet.learn.preparing import prepared
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structures import named_columns, structure

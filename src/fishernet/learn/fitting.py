@@ -18,7 +18,6 @@ from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_sou
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.options import Bins
-from fishernet.data.preparing import prepared
 from fishernet.data.source import is_source
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, UndirectedGraph
@@ -27,6 +26,7 @@ from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.missing.mixed_em import mixed_em
+from fishernet.learn.preparing import prepared
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure

@@ -22,11 +22,11 @@ from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, stacked
-from fishernet.data.preparing import prepared
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
+from fishernet.learn.preparing import prepared
 from fishernet.report import findings as found
 from fishernet.report import sections
 from fishernet.report.drawing import is_drawn, svg

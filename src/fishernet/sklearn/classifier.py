@@ -14,12 +14,12 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, TrainingName, word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
-from fishernet.data.preparing import prepared
 from fishernet.data.variable import code_dtype, mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
 from fishernet.learn.missing.ways import MISSING
+from fishernet.learn.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score

@@ -20,10 +20,10 @@ from fishernet.base.random import Seed
 from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.options import Bins
-from fishernet.data.preparing import prepared
 from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.learn import bayesian_network, parameters
+from fishernet.learn.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.sklearn.classifier import STRUCTURES

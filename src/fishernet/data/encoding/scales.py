@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 QUANTILES = 2000  # of a column, by which its scale is chosen
 POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tails run on without end
+FEW_POWERS = np.array([0.0, 0.5, 1.5, 2.0])  # of these, where scales are chosen by families
 UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
 HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
 FEWEST = 20  # distinct numbers, below which a column stays as it is
@@ -217,7 +218,19 @@ def _mean_log_likelihood(y: Floats, log_slope: Floats) -> float:
     return -0.5 * math.log(variance) + float(log_slope.mean()) if variance > 0 else -math.inf
 
 
-def _candidates(x: Floats, kind: str) -> Any:
+def candidate_scales(column: Floats, own: Scale | None) -> list[tuple[Scale, int]]:
+    """Return some scales that may suit a column, its own among them, and how many parameters each was fitted by.
+
+    None for a column with fewer than 20 distinct numbers.
+    """
+    x = np.unique(column[np.isfinite(column)])
+    if len(x) < FEWEST:
+        return []
+    found: dict[Scale, int] = {} if own is None else {own: len(own.parameters)}
+    return list((found | dict(_candidates(np.sort(column[np.isfinite(column)]), "auto", FEW_POWERS))).items())
+
+
+def _candidates(x: Floats, kind: str, powers: Floats = POWERS) -> Any:
     """Yield scales of sorted numbers, and how many parameters each was fitted by."""
     low, middle = float(x[0]), float(np.median(x))
     quarter, three = np.quantile(x, (0.25, 0.75)).tolist()
@@ -229,7 +242,7 @@ def _candidates(x: Floats, kind: str) -> Any:
         for number, shift in enumerate(shifts):
             yield Scale("log", (shift, (low + shift) / 2)), 1 + number
     if kind in ("auto", "power"):
-        for power in POWERS.tolist():
+        for power in powers.tolist():
             yield Scale("power", (power, middle, width)), 3
     if kind in ("auto", "arcsinh"):
         for share in (0.1, 0.3, 1.0, 3.0):

@@ -14,6 +14,7 @@ from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.data.variable import mixes_numbers
+from fishernet.learn.family_scales import scales_by_families
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
@@ -21,7 +22,8 @@ UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 def prepared(rows: Table, bins: Bins | None = None) -> Table:
     """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
 
-    Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
+    Numbers beside labels are put on their likeliest scales (`family_scales`); those that have one, or a unit, keep it.
+    Columns in which
     rows heap up at one number, as at no hours or no income, are cut into bins, with a warning, unless `bins` says what
     is cut.
     """
@@ -37,7 +39,11 @@ def prepared(rows: Table, bins: Bins | None = None) -> Table:
     if heavy:
         told = told_of_cuts(rows, cut)
         warn(f"one number has a tenth of the rows or more, and {told}", parameter="bins", remedies=UNCUT)
-    return cut.rescale({name: "auto" for name in plain if name not in heavy})
+    free = [name for name in plain if name not in heavy]
+    scaled = cut.rescale(dict.fromkeys(free, "auto"))
+    scales = {v.name: v.scale for v in scaled.variables if v.is_continuous}
+    better = scales_by_families(scaled, free)
+    return scaled.rescale({name: scale for name, scale in better.items() if scale != scales[name]})
 
 
 def _varying(rows: Table) -> Table:

@@ -1,0 +1,177 @@
+"""The scales of numbers, chosen together with a graph: what is straight between columns stays straight.
+
+The scale on which a column alone is most nearly normal may be the wrong one: a sum of two columns is a sum on their own
+scales, and a column of which labels make several heaps is normal in each of them as it is. So scales are chosen by the
+families of a graph. By turns a graph is learned, and each number gets the scale on which its own family and those of
+its children are most probable, per unit of the column and less the price of the scale's parameters, as long as the
+probability of the whole table rises. That begins once with the scales that columns have by themselves and once without
+scales, and the better end is taken.
+
+A sample of complete rows decides, so that it takes no longer for more rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.random import generator
+from fishernet.data import Table
+from fishernet.data.encoding.scales import Scale, candidate_scales
+from fishernet.graphs import Dag
+from fishernet.learn.structures import structure
+from fishernet.scores import Bic, Families, local_scores
+
+MOST_ROWS = 3000
+FEWEST_ROWS = 40
+MOST_COLUMNS = 80  # above, columns keep the scales that they have by themselves
+ROUNDS = 4  # graphs that are learned from one start, at most
+SWEEPS = 3  # over the numbers, given a graph
+LEAST_GAIN = 1e-6  # nats
+SEED = 0  # the same table has the same scales each time
+
+
+class Choice(NamedTuple):
+    """A scale that a column may have, and what that adds to the log-probability of the sample beside its families."""
+
+    scale: Scale | None
+    worth: float
+
+
+def scales_by_families(table: Table, free: Sequence[str]) -> dict[str, Scale | None]:
+    """Return the scales of some columns of numbers; those that they have by themselves where there is little to go by.
+
+    Parameters
+    ----------
+    table : Table
+        Its columns of numbers have the scales that they have by themselves.
+    free : sequence of str
+        The columns whose scales are chosen.
+    """
+    rows = _sample(table)
+    own = {v: table.variables[v].scale for v in map(table.names.index, free)}
+    choices = {v: list(_choices(rows, v, scale)) for v, scale in own.items()}
+    choices = {v: found for v, found in choices.items() if len(found) > 1}
+    if rows.n_rows < FEWEST_ROWS or len(table.names) > MOST_COLUMNS or not choices:
+        return {table.names[v]: scale for v, scale in own.items()}
+    starts = [rows]
+    if any(scale is not None for scale in own.values()):
+        starts.append(_on_scales(rows, dict.fromkeys(own)))
+    best = max((_climbed(start, choices) for start in starts), key=lambda end: end.value)
+    return {table.names[v]: best.rows.variables[v].scale for v in own}
+
+
+def _sample(table: Table) -> Table:
+    """Return so many complete rows at most, as they lie in the table."""
+    rows = table.drop_missing() if table.has_missing else table
+    if rows.n_rows <= MOST_ROWS:
+        return rows
+    return rows[np.sort(generator(SEED).permutation(rows.n_rows)[:MOST_ROWS])]
+
+
+def _choices(rows: Table, v: int, own: Scale | None) -> Iterator[Choice]:
+    """Yield the scales that a column may have."""
+    column = rows.codes[v]
+    weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    price = 0.5 * math.log(max(rows.total, 2.0))
+    yield Choice(None, 0.0)
+    for scale, parameters in candidate_scales(column, own):
+        with np.errstate(over="ignore"):
+            slopes = float(weights @ scale.log_slope(column))
+        if math.isfinite(slopes):
+            yield Choice(scale, slopes - parameters * price)
+
+
+def _on_scales(rows: Table, scales: Mapping[int, Scale | None]) -> Table:
+    variables: list[Any] = list(rows.variables)
+    for v, scale in scales.items():
+        variables[v] = replace(variables[v], scale=scale)
+    return Table.adopt(variables, rows.codes, weights=rows.weights, n_rows=rows.n_rows)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Rows on scales, a graph of them, and how probable the rows are by it."""
+
+    rows: Table
+    dag: Dag
+    value: float
+
+    @classmethod
+    def of(cls, rows: Table, choices: Mapping[int, Sequence[Choice]]) -> _Fitted:
+        """Learn a graph of rows."""
+        dag = structure(rows, search="hill-climb").dag
+        families = Families.from_pairs(enumerate(dag.parents))
+        worth = sum(found[_chosen(rows, v, found)].worth for v, found in choices.items())
+        return cls(rows, dag, float(local_scores(rows, families, Bic()).sum()) + worth)
+
+
+def _chosen(rows: Table, v: int, choices: Sequence[Choice]) -> int:
+    """Return which choice a column has."""
+    return [choice.scale for choice in choices].index(rows.variables[v].scale)
+
+
+def _climbed(rows: Table, choices: Mapping[int, Sequence[Choice]]) -> _Fitted:
+    """Choose scales and graphs by turns."""
+    fitted = _Fitted.of(rows, choices)
+    for _ in range(ROUNDS):
+        better = _rescaled(fitted, choices)
+        if better is None:
+            break
+        found = _Fitted.of(better, choices)
+        if found.value < fitted.value + LEAST_GAIN:
+            break
+        fitted = found
+    return fitted
+
+
+def _rescaled(fitted: _Fitted, choices: Mapping[int, Sequence[Choice]]) -> Table | None:
+    """Return rows on scales that are better by the graph, column by column; None where there are none."""
+    rows, dag, open_ones = fitted.rows, fitted.dag, set(choices)
+    for _ in range(SWEEPS):
+        looked_at, open_ones = open_ones, set()
+        for v in sorted(looked_at):
+            found = choices[v]
+            values = _values(rows, dag, v, found)
+            best, now = int(np.argmax(values)), _chosen(rows, v, found)
+            if values[best] > values[now] + LEAST_GAIN:
+                rows = _on_scales(rows, {v: found[best].scale})
+                open_ones |= {u for u in _in_families_with(dag, v) if u in choices}
+    return None if rows is fitted.rows else rows
+
+
+def _families_of(dag: Dag, v: int) -> list[int]:
+    """Return the variables in whose families one is: itself, and its children."""
+    return [v, *(c for c, parents in enumerate(dag.parents) if v in parents)]
+
+
+def _in_families_with(dag: Dag, v: int) -> set[int]:
+    """Return the other variables that have a family with one."""
+    return {u for c in _families_of(dag, v) for u in (c, *dag.parents[c])} - {v}
+
+
+def _values(rows: Table, dag: Dag, v: int, choices: Sequence[Choice]) -> npt.NDArray[np.float64]:
+    """Return how probable the families of a number and of its children are on each of its scales, (n_choices,).
+
+    The column stands in one table on all of them, so that all are scored from the same moments.
+    """
+    touched, others = _families_of(dag, v), sorted(_in_families_with(dag, v))
+    place = {u: at for at, u in enumerate(others)}
+    every: Sequence[Any] = rows.variables
+    of_v = [replace(every[v], name=f"{k}", scale=choice.scale) for k, choice in enumerate(choices)]
+    variables = [replace(every[u], name=f"_{u}") for u in others]
+    columns = [rows.codes[u] for u in others] + [rows.codes[v]] * len(choices)
+    wide = Table.adopt([*variables, *of_v], columns, weights=rows.weights, n_rows=rows.n_rows)
+    pairs = []
+    for k in range(len(choices)):
+        at = {**place, v: len(others) + k}
+        pairs += [(at[c], [at[p] for p in dag.parents[c]]) for c in touched]
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = local_scores(wide, Families.from_pairs(pairs), Bic()).reshape(len(choices), -1).sum(axis=1)
+    found = scores + np.array([choice.worth for choice in choices])
+    return np.where(np.isfinite(found), found, -np.inf)

@@ -1,0 +1,86 @@
+"""Scales of numbers that are chosen together with a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fishernet as fn
+from fishernet.learn.preparing import prepared
+
+
+def scales(rows: Any) -> dict[str, str]:
+    table = prepared(fn.Table.from_frame(rows))
+    return {v.name: str(v.scale) for v in table.variables if v.is_continuous}
+
+
+def bnlearn_s_example(n: int, seed: int) -> pd.DataFrame:
+    """Return rows of a network like bnlearn's `clgaussian.test`: regressions by labels, whose margins are heaps."""
+    rng = np.random.default_rng(seed)
+    a, b, f = rng.integers(2, size=n), rng.integers(3, size=n), rng.integers(2, size=n)
+    h = rng.normal(2.4, 0.05, n)
+    d = np.where(a == 0, 6.5 + rng.normal(size=n) * 0.1, 12 + 0.5 * (h - 2.4) + rng.normal(size=n) * 0.3)
+    e = np.choose(b, [4, 9, 14]) + np.choose(b, [0.9, 1.9, 0.5]) * d + rng.normal(size=n)
+    g = 2 * d + 3 * e * f + 10 * (a == 0) + rng.normal(size=n)
+    return pd.DataFrame({"A": a, "B": b, "D": d, "E": e, "F": f, "G": g, "H": h}).astype({"A": str, "B": str, "F": str})
+
+
+@pytest.mark.parametrize("search", ["order", "hill-climb"])
+def test_what_labels_make_of_a_margin_is_no_scale(search: Any) -> None:
+    """Each margin has heaps, and a power suits it best; in its family each number is normal as it is."""
+    frame = bnlearn_s_example(4000, 1)
+    assert any(v.scale for v in fn.Table.from_frame(frame).rescale().variables)
+    assert set(scales(frame).values()) == {"None"}
+    net = fn.learn.bayesian_network(frame, search=search)
+    assert {frozenset(edge) for edge in net.edges} == {
+        frozenset(edge) for edge in ("AD", "BE", "DE", "AG", "DG", "EG", "FG")
+    }
+
+
+def test_sums_of_skewed_columns_stay_sums() -> None:
+    rng = np.random.default_rng(2)
+    food, rent = np.exp(rng.normal(5, 1, 600)), np.exp(rng.normal(6, 1, 600))
+    frame = {"town": rng.choice(["a", "b"], 600), "food": food, "rent": rent, "all": food + rent + rng.normal(0, 5, 600)}
+    net = fn.learn.bayesian_network(frame)
+    new = {name: np.asarray(column)[:50] for name, column in frame.items() if name != "all"}
+    np.testing.assert_allclose(net.predict(new, "all"), np.asarray(frame["all"])[:50], atol=30)
+
+
+def test_a_skewed_column_that_depends_on_nothing_has_its_own_scale() -> None:
+    rng = np.random.default_rng(3)
+    frame = {"town": rng.choice(["a", "b"], 500), "income": np.exp(rng.normal(10, 1, 500)), "age": rng.normal(40, 9, 500)}
+    assert scales(frame) == {"income": "log(x)", "age": "None"}
+
+
+def test_units_change_nothing() -> None:
+    frame = bnlearn_s_example(500, 4).assign(H=lambda f: np.exp(2 * f["H"] + f["D"] / 5))
+    other = frame.assign(H=frame["H"] * 1e6, E=frame["E"] / 1e3)
+    assert fn.learn.bayesian_network(frame).edges == fn.learn.bayesian_network(other).edges
+    assert {name for name, scale in scales(frame).items() if scale != "None"} == {
+        name for name, scale in scales(other).items() if scale != "None"
+    }
+
+
+def test_few_rows_missing_cells_and_weights() -> None:
+    frame = bnlearn_s_example(2000, 5)
+    frame["G"] = np.exp(frame["G"] / 20)
+    of_all = scales(frame)
+    assert of_all["G"].startswith("log")
+    holes = frame.mask(np.random.default_rng(6).random(frame.shape) < 0.03)
+    assert scales(holes) == of_all
+    weighted = fn.Table.from_frame(frame.assign(w=2), weights="w")
+    found = {v.name: str(v.scale) for v in prepared(weighted).variables if v.is_continuous}
+    assert found == of_all
+    assert set(scales(frame[:12])) == set(of_all)
+    assert set(scales(frame.mask(np.random.default_rng(7).random(frame.shape) < 0.7))) == set(of_all)
+
+
+def test_scales_that_are_given_stay() -> None:
+    frame = bnlearn_s_example(300, 8)
+    table = fn.Table.from_frame(frame).rescale({"G": "arcsinh", "D": "identity"})
+    kept = {v.name: v.scale for v in prepared(table).variables if v.name in "GD"}
+    assert kept["D"] is None
+    assert kept["G"] == table.variables[5].scale
