@@ -437,7 +437,7 @@ def bayesian_network(
     bins : int, "auto" or mapping, optional
         Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default, of numbers
         beside labels, those in which one number has a tenth of the rows and three times as many as its neighbours, as
-        no hours or no income; they are told in a warning.
+        no hours or no income, and those in whose bins the table is more probable by far; they are told in a warning.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.

@@ -14,7 +14,7 @@ from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.data.variable import mixes_numbers
-from fishernet.learn.family_scales import scales_by_families
+from fishernet.learn.numbers_by_families import cuts_by_families, scales_by_families
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
@@ -22,10 +22,9 @@ UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 def prepared(rows: Table, bins: Bins | None = None) -> Table:
     """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
 
-    Numbers beside labels are put on their likeliest scales (`family_scales`); those that have one, or a unit, keep it.
-    Columns in which
-    rows heap up at one number, as at no hours or no income, are cut into bins, with a warning, unless `bins` says what
-    is cut.
+    Numbers beside labels are put on their likeliest scales (`numbers_by_families`); those that have one, or a unit,
+    keep it. Columns in which rows heap up at one number, as at no hours or no income, are cut into bins, and so are
+    those that are more probable in bins by far, with a warning, unless `bins` says what is cut.
     """
     if bins is not None:
         rows = rows.discretize(bins) if bins != {} else rows
@@ -34,16 +33,22 @@ def prepared(rows: Table, bins: Bins | None = None) -> Table:
     rows = _varying(rows)
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
-    cuts: Any = dict.fromkeys(heavy, AUTO)
-    cut = rows.discretize(cuts) if heavy else rows
-    if heavy:
-        told = told_of_cuts(rows, cut)
-        warn(f"one number has a tenth of the rows or more, and {told}", parameter="bins", remedies=UNCUT)
-    free = [name for name in plain if name not in heavy]
-    scaled = cut.rescale(dict.fromkeys(free, "auto"))
-    scales = {v.name: v.scale for v in scaled.variables if v.is_continuous}
-    better = scales_by_families(scaled, free)
-    return scaled.rescale({name: scale for name, scale in better.items() if scale != scales[name]})
+    scaled = _told(rows, dict.fromkeys(heavy, AUTO), "one number has a tenth of the rows or more")
+    scaled = scaled.rescale({name: "auto" for name in plain if name not in heavy})
+    free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
+    better = scales_by_families(scaled, list(free))
+    scaled = scaled.rescale({name: scale for name, scale in better.items() if scale != free[name]})
+    cuts = cuts_by_families(scaled, list(free)) if bins is None else {}
+    return _told(scaled, cuts, "no normal distribution fits")
+
+
+def _told(rows: Table, cuts: dict[str, Any], why: str) -> Table:
+    """Return a table with columns cut into bins, which a warning tells."""
+    if not cuts:
+        return rows
+    found = rows.discretize(cuts)
+    warn(f"{why}, and {told_of_cuts(rows, found)}", parameter="bins", remedies=UNCUT)
+    return found
 
 
 def _varying(rows: Table) -> Table:

@@ -8,9 +8,9 @@ drawn one has a value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -168,6 +168,11 @@ class Scale:
         """Return the logarithm of the scale's slope at numbers."""
         return np.asarray(MAPS[self.kind].log_slope(x, *self.parameters))
 
+    @property
+    def n_fitted(self) -> int:
+        """How many of its parameters a column chose: of a logarithm without a shift, or with 1, the least number."""
+        return 1 if self.kind == "log" and self.parameters[0] in (0, 1) else len(self.parameters)
+
     def __str__(self) -> str:
         return MAPS[self.kind].text.format(*self.parameters).replace("x + 0)", "x)")
 
@@ -202,9 +207,9 @@ def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
         return None
     price = 0.5 * math.log(n) / n  # a quantile stands for n / QUANTILES rows; likelihoods are means
     best, most = None, _mean_log_likelihood(x, np.zeros_like(x)) if kind == "auto" else -math.inf
-    for scale, parameters in _candidates(x, kind):
+    for scale in _candidates(x, kind):
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _mean_log_likelihood(scale.forward(x), scale.log_slope(x)) - parameters * price
+            found = _mean_log_likelihood(scale.forward(x), scale.log_slope(x)) - scale.n_fitted * price
         if found > most:
             best, most = scale, found
     if best is None and kind != "auto":
@@ -218,20 +223,17 @@ def _mean_log_likelihood(y: Floats, log_slope: Floats) -> float:
     return -0.5 * math.log(variance) + float(log_slope.mean()) if variance > 0 else -math.inf
 
 
-def candidate_scales(column: Floats, own: Scale | None) -> list[tuple[Scale, int]]:
-    """Return some scales that may suit a column, its own among them, and how many parameters each was fitted by.
-
-    None for a column with fewer than 20 distinct numbers.
-    """
+def candidate_scales(column: Floats, own: Scale | None) -> list[Scale]:
+    """Return some scales that may suit a column, its own among them; none with fewer than 20 distinct numbers."""
     x = np.unique(column[np.isfinite(column)])
     if len(x) < FEWEST:
         return []
-    found: dict[Scale, int] = {} if own is None else {own: len(own.parameters)}
-    return list((found | dict(_candidates(np.sort(column[np.isfinite(column)]), "auto", FEW_POWERS))).items())
+    others = _candidates(np.sort(column[np.isfinite(column)]), "auto", FEW_POWERS)
+    return list(dict.fromkeys([*([] if own is None else [own]), *others]))
 
 
-def _candidates(x: Floats, kind: str, powers: Floats = POWERS) -> Any:
-    """Yield scales of sorted numbers, and how many parameters each was fitted by."""
+def _candidates(x: Floats, kind: str, powers: Floats = POWERS) -> Iterator[Scale]:
+    """Yield scales of sorted numbers."""
     low, middle = float(x[0]), float(np.median(x))
     quarter, three = np.quantile(x, (0.25, 0.75)).tolist()
     width = (three - quarter) / 1.349 or float(np.std(x))
@@ -239,14 +241,14 @@ def _candidates(x: Floats, kind: str, powers: Floats = POWERS) -> Any:
         shifts = (
             [0.0] if low > 0 else [1.0, max(middle, width)] if low == 0 else [] if kind == "auto" else [width - low]
         )
-        for number, shift in enumerate(shifts):
-            yield Scale("log", (shift, (low + shift) / 2)), 1 + number
+        for shift in shifts:
+            yield Scale("log", (shift, (low + shift) / 2))
     if kind in ("auto", "power"):
         for power in powers.tolist():
-            yield Scale("power", (power, middle, width)), 3
+            yield Scale("power", (power, middle, width))
     if kind in ("auto", "arcsinh"):
         for share in (0.1, 0.3, 1.0, 3.0):
-            yield Scale("arcsinh", (middle, share * width)), 2
+            yield Scale("arcsinh", (middle, share * width))
 
 
 def rounding_unit(column: Floats) -> float | None:

@@ -1,4 +1,4 @@
-"""The scales of numbers, chosen together with a graph: what is straight between columns stays straight.
+"""How numbers are taken, chosen together with a graph: on which scale, or cut into bins.
 
 The scale on which a column alone is most nearly normal may be the wrong one: a sum of two columns is a sum on their own
 scales, and a column of which labels make several heaps is normal in each of them as it is. So scales are chosen by the
@@ -6,6 +6,10 @@ families of a graph. By turns a graph is learned, and each number gets the scale
 its children are most probable, per unit of the column and less the price of the scale's parameters, as long as the
 probability of the whole table rises. That begins once with the scales that columns have by themselves and once without
 scales, and the better end is taken.
+
+No scale makes a column normal that has several humps, or hard ends. Such a column is cut into bins where the whole
+table is more probable by the graph that is learned then: in a bin the mass is spread evenly, so that both can be
+compared.
 
 A sample of complete rows decides, so that it takes no longer for more rows.
 """
@@ -23,16 +27,20 @@ import numpy.typing as npt
 from fishernet.base.random import generator
 from fishernet.data import Table
 from fishernet.data.encoding.scales import Scale, candidate_scales
+from fishernet.data.options import AUTO
 from fishernet.graphs import Dag
 from fishernet.learn.structures import structure
 from fishernet.scores import Bic, Families, local_scores
 
 MOST_ROWS = 3000
 FEWEST_ROWS = 40
-MOST_COLUMNS = 80  # above, columns keep the scales that they have by themselves
+MOST_COLUMNS = 80  # above, columns keep the scales that they have by themselves, and none is cut
 ROUNDS = 4  # graphs that are learned from one start, at most
 SWEEPS = 3  # over the numbers, given a graph
 LEAST_GAIN = 1e-6  # nats
+GAIN_OF_BINS = 0.05  # nats a row that a column must gain by being cut
+MOST_TRIED = 6  # columns that are tried in bins one by one
+FEW_NUMBERS = 10  # distinct ones, up to which each is a bin of its own
 SEED = 0  # the same table has the same scales each time
 
 
@@ -57,13 +65,42 @@ def scales_by_families(table: Table, free: Sequence[str]) -> dict[str, Scale | N
     own = {v: table.variables[v].scale for v in map(table.names.index, free)}
     choices = {v: list(_choices(rows, v, scale)) for v, scale in own.items()}
     choices = {v: found for v, found in choices.items() if len(found) > 1}
-    if rows.n_rows < FEWEST_ROWS or len(table.names) > MOST_COLUMNS or not choices:
+    if _too_few(rows) or not choices:
         return {table.names[v]: scale for v, scale in own.items()}
     starts = [rows]
     if any(scale is not None for scale in own.values()):
         starts.append(_on_scales(rows, dict.fromkeys(own)))
     best = max((_climbed(start, choices) for start in starts), key=lambda end: end.value)
     return {table.names[v]: best.rows.variables[v].scale for v in own}
+
+
+def cuts_by_families(table: Table, free: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of numbers that are better cut into bins, and into how many, as `Table.discretize` takes them.
+
+    Parameters
+    ----------
+    table : Table
+        Its columns of numbers have their scales.
+    free : sequence of str
+        The columns that may be cut.
+    """
+    rows = _sample(table)
+    if _too_few(rows):
+        return {}
+    gains = {name: _gain_of_bins(rows.select([name])) for name in free}
+    by_gain = sorted((name for name in free if gains[name] > 0), key=lambda name: -gains[name])
+    cut: list[str] = []
+    best = least = _in_bins(rows, cut).value
+    tried = [by_gain, *([name] for name in by_gain[:MOST_TRIED])] if by_gain else []
+    for names in tried:
+        other = [name for name in by_gain if (name in cut) != (name in names)]
+        value = _in_bins(rows, other).value - GAIN_OF_BINS * rows.total * len(other)
+        if value > best:
+            cut, best = other, value
+    return _bins(rows, cut) if best > least else {}
+
+
+# -------------------------------------------------------------------------------------------------------- a sample
 
 
 def _sample(table: Table) -> Table:
@@ -74,17 +111,38 @@ def _sample(table: Table) -> Table:
     return rows[np.sort(generator(SEED).permutation(rows.n_rows)[:MOST_ROWS])]
 
 
+def _too_few(rows: Table) -> bool:
+    """Whether rows say too little of so many columns, or these are too many to look at."""
+    return rows.n_rows < FEWEST_ROWS or len(rows.names) > MOST_COLUMNS
+
+
 def _choices(rows: Table, v: int, own: Scale | None) -> Iterator[Choice]:
     """Yield the scales that a column may have."""
-    column = rows.codes[v]
+    variable: Any = rows.variables[v]
+    for scale in (None, *candidate_scales(rows.codes[v], own)):
+        worth = _worth(rows, rows.codes[v], replace(variable, scale=scale), variable)
+        if math.isfinite(worth):
+            yield Choice(scale, worth)
+
+
+def _worth(rows: Table, column: npt.NDArray[Any], now: Any, was: Any) -> float:
+    """Return what makes the score of a column's family one per unit of its numbers, less the price of its parameters.
+
+    `was` is the column of numbers, and `now` the same on a scale or in bins.
+    """
     weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
     price = 0.5 * math.log(max(rows.total, 2.0))
-    yield Choice(None, 0.0)
-    for scale, parameters in candidate_scales(column, own):
+    if now.is_continuous:
         with np.errstate(over="ignore"):
-            slopes = float(weights @ scale.log_slope(column))
-        if math.isfinite(slopes):
-            yield Choice(scale, slopes - parameters * price)
+            slopes = np.sum(weights * now.log_slope(column))
+        return float(slopes) - price * (0 if now.scale is None else now.scale.n_fitted)
+    widths = np.zeros(now.cardinality)
+    if now.cuts is not None:
+        limits = now.bin_limits()
+        widths = limits[:, 1] - limits[:, 0]
+    least = was.resolution or float(np.finfo(np.float64).tiny)
+    logs = np.log(np.maximum(widths, least))[column]
+    return float(-(weights @ logs) - price * (now.cardinality + 1))  # the cuts, and both ends
 
 
 def _on_scales(rows: Table, scales: Mapping[int, Scale | None]) -> Table:
@@ -96,19 +154,23 @@ def _on_scales(rows: Table, scales: Mapping[int, Scale | None]) -> Table:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Rows on scales, a graph of them, and how probable the rows are by it."""
+    """Rows whose numbers are taken in some way, a graph of them, and how probable the rows are by it."""
 
     rows: Table
     dag: Dag
     value: float
 
     @classmethod
-    def of(cls, rows: Table, choices: Mapping[int, Sequence[Choice]]) -> _Fitted:
-        """Learn a graph of rows."""
+    def of(cls, rows: Table, numbers: Table) -> _Fitted:
+        """Learn a graph of rows; `numbers` are the same where nothing is cut."""
         dag = structure(rows, search="hill-climb").dag
         families = Families.from_pairs(enumerate(dag.parents))
-        worth = sum(found[_chosen(rows, v, found)].worth for v, found in choices.items())
+        pairs = zip(rows.codes, rows.variables, numbers.variables, strict=True)
+        worth = sum(_worth(rows, column, now, was) for column, now, was in pairs if was.is_continuous)
         return cls(rows, dag, float(local_scores(rows, families, Bic()).sum()) + worth)
+
+
+# ---------------------------------------------------------------------------------------------------------- scales
 
 
 def _chosen(rows: Table, v: int, choices: Sequence[Choice]) -> int:
@@ -118,12 +180,12 @@ def _chosen(rows: Table, v: int, choices: Sequence[Choice]) -> int:
 
 def _climbed(rows: Table, choices: Mapping[int, Sequence[Choice]]) -> _Fitted:
     """Choose scales and graphs by turns."""
-    fitted = _Fitted.of(rows, choices)
+    fitted = _Fitted.of(rows, rows)
     for _ in range(ROUNDS):
         better = _rescaled(fitted, choices)
         if better is None:
             break
-        found = _Fitted.of(better, choices)
+        found = _Fitted.of(better, better)
         if found.value < fitted.value + LEAST_GAIN:
             break
         fitted = found
@@ -175,3 +237,24 @@ def _values(rows: Table, dag: Dag, v: int, choices: Sequence[Choice]) -> npt.NDA
         scores = local_scores(wide, Families.from_pairs(pairs), Bic()).reshape(len(choices), -1).sum(axis=1)
     found = scores + np.array([choice.worth for choice in choices])
     return np.where(np.isfinite(found), found, -np.inf)
+
+
+# ------------------------------------------------------------------------------------------------------------ bins
+
+
+def _bins(rows: Table, names: Sequence[str]) -> dict[str, Any]:
+    """Return into how many bins columns are cut: a few distinct numbers each have one of their own."""
+    distinct = {name: len(np.unique(rows.column(name))) for name in names}
+    return {name: n if n <= FEW_NUMBERS else AUTO for name, n in distinct.items()}
+
+
+def _in_bins(rows: Table, names: Sequence[str]) -> _Fitted:
+    """Learn a graph of rows with some columns in bins."""
+    return _Fitted.of(rows.discretize(_bins(rows, names)) if names else rows, rows)
+
+
+def _gain_of_bins(column: Table) -> float:
+    """Return by how much a column alone is more probable in bins than as a normal number, less the prices."""
+    if len(np.unique(column.codes[0])) < 2:
+        return 0.0
+    return _in_bins(column, column.names).value - _in_bins(column, []).value

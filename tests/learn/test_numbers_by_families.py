@@ -43,7 +43,12 @@ def test_what_labels_make_of_a_margin_is_no_scale(search: Any) -> None:
 def test_sums_of_skewed_columns_stay_sums() -> None:
     rng = np.random.default_rng(2)
     food, rent = np.exp(rng.normal(5, 1, 600)), np.exp(rng.normal(6, 1, 600))
-    frame = {"town": rng.choice(["a", "b"], 600), "food": food, "rent": rent, "all": food + rent + rng.normal(0, 5, 600)}
+    frame = {
+        "town": rng.choice(["a", "b"], 600),
+        "food": food,
+        "rent": rent,
+        "all": food + rent + rng.normal(0, 5, 600),
+    }
     net = fn.learn.bayesian_network(frame)
     new = {name: np.asarray(column)[:50] for name, column in frame.items() if name != "all"}
     np.testing.assert_allclose(net.predict(new, "all"), np.asarray(frame["all"])[:50], atol=30)
@@ -51,7 +56,11 @@ def test_sums_of_skewed_columns_stay_sums() -> None:
 
 def test_a_skewed_column_that_depends_on_nothing_has_its_own_scale() -> None:
     rng = np.random.default_rng(3)
-    frame = {"town": rng.choice(["a", "b"], 500), "income": np.exp(rng.normal(10, 1, 500)), "age": rng.normal(40, 9, 500)}
+    frame = {
+        "town": rng.choice(["a", "b"], 500),
+        "income": np.exp(rng.normal(10, 1, 500)),
+        "age": rng.normal(40, 9, 500),
+    }
     assert scales(frame) == {"income": "log(x)", "age": "None"}
 
 
@@ -84,3 +93,44 @@ def test_scales_that_are_given_stay() -> None:
     kept = {v.name: v.scale for v in prepared(table).variables if v.name in "GD"}
     assert kept["D"] is None
     assert kept["G"] == table.variables[5].scale
+
+
+def humps(n: int, seed: int) -> pd.DataFrame:
+    """Return a column with two humps that no other explains, and one that depends on it."""
+    rng = np.random.default_rng(seed)
+    wait = np.where(rng.random(n) < 0.4, rng.normal(54, 4, n), rng.normal(81, 4, n))
+    return pd.DataFrame({"town": rng.choice(["a", "b"], n), "wait": wait, "long": 0.1 * wait + rng.normal(0, 2, n)})
+
+
+def test_a_column_with_humps_that_nothing_explains_is_cut_and_told() -> None:
+    with pytest.warns(fn.FishernetWarning, match="no normal distribution fits, and .* 'wait'"):
+        net = fn.learn.bayesian_network(humps(800, 9))
+    assert [v.is_continuous for v in net.variables] == [False, False, True]
+    kept = fn.learn.bayesian_network(humps(800, 9), bins={})
+    assert [v.is_continuous for v in kept.variables] == [False, True, True]
+
+
+def test_humps_that_labels_make_stay_numbers() -> None:
+    frame = bnlearn_s_example(1500, 10)
+    assert all(v.is_continuous == (v.name in "DEGH") for v in prepared(fn.Table.from_frame(frame)).variables)
+
+
+def test_few_distinct_numbers_are_each_a_bin() -> None:
+    rng = np.random.default_rng(11)
+    share = rng.choice([0.0, 4.5, 14.5, 24.5], 400, p=[0.3, 0.4, 0.2, 0.1])
+    share[0] = 34.5  # once, so that it is no column of states by itself
+    table = fn.Table.from_frame({"town": rng.choice(["a", "b"], 400), "share": share, "age": rng.normal(40, 9, 400)})
+    assert table.variables[1].is_continuous
+    with pytest.warns(fn.FishernetWarning):
+        found = prepared(table)
+    assert found.variables[1].cardinality == 5
+    assert found.variables[2].is_continuous
+
+
+def test_normal_columns_are_seldom_cut() -> None:
+    cut = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        frame = {"town": rng.choice(["a", "b"], 150), "x": rng.normal(size=150), "y": np.exp(rng.normal(size=150))}
+        cut += sum(not v.is_continuous for v in prepared(fn.Table.from_frame(frame)).variables[1:])
+    assert cut == 0
