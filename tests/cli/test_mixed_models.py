@@ -89,7 +89,6 @@ def test_rows_are_predicted_filled_scored_drawn_chosen_and_found(people: Path, m
 def test_what_numbers_cannot_do_is_refused_with_a_reason(people: Path, model: Path, tmp_path: Path) -> None:
     assert "'height' has none" in refused("query", model, "height", "sex", "--joint")
     assert "'age'" in refused("query", model, "age")
-    assert "continuous" in refused("query", model, "--do", "height=3")
     assert "--bins none" in refused("cluster", people, "-k", 2, "--bins", "none")
 
 
