@@ -60,3 +60,20 @@ def test_what_is_for_two_tables_is_refused_for_more(files: list[Path], tmp_path:
     assert "named twice" in refused("compare", files[0], files[1], files[1])
     (tmp_path / "other.csv").write_text("q\na\nb\n")
     assert "none of the reference's columns" in refused("monitor", files[0], tmp_path / "other.csv")
+
+
+def test_a_monitor_goes_on_from_its_state(files: list[Path], tmp_path: Path) -> None:
+    """Batch after batch in a process each is as all in one: the level goes on, and the graph is the same."""
+    state, rest = tmp_path / "state.json", (*OPTIONS, "--state", tmp_path / "state.json")
+    at_once = [json.loads(line) for line in good("monitor", *files, *OPTIONS).out.splitlines()]
+    one_by_one = [json.loads(good("monitor", files[0], path, *rest).out) for path in files[1:]]
+    assert one_by_one == at_once
+    assert json.loads(state.read_text())["batches"] == 2
+    assert "another reference" in refused("monitor", files[1], files[2], *rest)
+    assert "level=0.05" in refused("monitor", files[0], files[2], *rest, "--level", 0.01)
+    net = tmp_path / "other.json"
+    fn.save(fn.learn.parameters(fn.Dag.from_edges(ASIA.names, []), fn.read_table(files[0])), net)
+    assert "another graph" in refused("monitor", files[0], files[2], *rest, "--model", net)
+    assert json.loads(state.read_text())["batches"] == 2
+    state.write_text("a,b\n1,2\n")
+    assert "no state of a monitor" in refused("monitor", files[0], files[2], *rest)

@@ -15,8 +15,10 @@ joined with an exact bound without draws (`conditionals.state_tests.log_evidence
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -39,6 +41,7 @@ from fishernet.compare.conditionals.orders import families_of
 from fishernet.compare.corrections import holm_sidak
 from fishernet.compare.graph_of_tables import graph_of_tables, in_order
 from fishernet.compare.missing_shares import MissingChange, missing_changes
+from fishernet.compare.monitor_state import MonitorState
 from fishernet.compare.shares import first_names
 from fishernet.data import State, Table
 from fishernet.data.matching import as_data
@@ -151,11 +154,17 @@ class Monitor:
     bins : int, or mapping from column to int or to cut points; optional
         As for `two_sample_test`, at points of the reference.
     seed : None, int or numpy.random.Generator
+    state : path, optional
+        A file that says how many batches there were, by which graph and level, and what the reference is. It is written
+        after each batch, all or nothing; where it is there, the monitor goes on where that one ended, so that the level
+        holds over all batches of all processes.
 
     Raises
     ------
     SchemaError
-        When the reference has no row.
+        When the reference has no row, or the state is of another reference, graph or level.
+    FileFormatError
+        When the file of the state holds something else, or cannot be written.
 
     See Also
     --------
@@ -192,6 +201,7 @@ class Monitor:
         resamples: int = 200,
         bins: Bins | None = None,
         seed: Seed = 0,
+        state: str | os.PathLike[str] | None = None,
     ) -> None:
         self._options = Options.checked(permutations, resamples, level, min_effect, 1.0, seed)
         if net is not None:
@@ -202,10 +212,19 @@ class Monitor:
         table = prepared(table, bins)
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
-        self._dag = graph_of_tables([table]).dag if net is None else given_graph(net, table.names)
+        known = None if state is None else MonitorState.read(Path(state))
+        if net is not None:
+            self._dag = given_graph(net, table.names)
+        else:
+            self._dag = known.dag if known is not None else graph_of_tables([table]).dag
+        self._batches = 0 if known is None else known.batches
+        self._kept = None
+        if state is not None:
+            self._kept = MonitorState.of(self._batches, self._options.level, self._dag, table, Path(state))
+            if known is not None:
+                known.check(self._kept)
         self._reference = with_new_state(table)
         (self._counts,) = family_counts([self._reference])
-        self._batches = 0
 
     def __repr__(self) -> str:
         rows = several(self._reference.n_rows, "row")
@@ -243,6 +262,8 @@ class Monitor:
         part = self._options.level * spent(self._batches)
         p_values, nats = self._tested(found.table, part * (1 - OF_MISSING))
         some = found.table.n_rows > 0
+        if self._kept is not None:
+            replace(self._kept, batches=self._batches).write()
         return MonitorResult(
             self._batches,
             found.table.n_rows,

@@ -27,7 +27,7 @@ def prepared(rows: Table, bins: Bins | None = None) -> Table:
     those that are more probable in bins by far, with a warning, unless `bins` says what is cut.
     """
     if bins is not None:
-        rows = rows.discretize(bins) if bins != {} else rows
+        rows = rows.discretize(bins)
     if not mixes_numbers(rows.variables):
         return rows
     rows = _varying(rows)

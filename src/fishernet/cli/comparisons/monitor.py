@@ -24,6 +24,7 @@ from fishernet.compare import Monitor, MonitorResult
 @count("--permutations", default=999, show_default=True, help="Draw N tables for each test.")
 @amount("--level", default=0.05, show_default=True, help="The probability of any false alarm, over all batches.")
 @amount("--min-effect", default=0.0, show_default=True, help="Call a change of less than X nats none.")
+@click.option("--state", type=FILE, help="Go on where the monitor ended that wrote this file, and keep it up to date.")
 @exit_code_option
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
 @reading_options("keep", "drop", "error")
@@ -41,6 +42,7 @@ def monitor(reference: Path, batches: tuple[Path, ...], model: Path | None, exit
     Examples
       fishernet monitor reference.csv batch-1.csv batch-2.csv
       fishernet monitor reference.parquet day-*.parquet --min-effect 0.01 --exit-code
+      fishernet monitor reference.parquet today.parquet --state monitor.json
     """  # noqa: D301
     reading = Reading.out_of(options)
     network = None if model is None else read_bayesian(model, "monitor", "compare by")

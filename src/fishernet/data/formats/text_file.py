@@ -91,7 +91,11 @@ class TextFile:
     def input_stream(self) -> pa.NativeFile:
         """Open its bytes for Arrow, decompressed."""
         if self.content is not None:
-            return pa.BufferReader(self.content)
+            # Arrow's threads let go of what they read when they come to it; of bytes of Python's, as the process ends,
+            # they then wait for an interpreter that is no more, and abort it
+            own = pa.BufferOutputStream()
+            own.write(self.content)
+            return pa.BufferReader(own.getvalue())
         return pa.input_stream(str(self.path), compression="gzip" if self.gzipped else None)
 
     def binary(self) -> IO[bytes]:
