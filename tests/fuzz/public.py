@@ -71,8 +71,9 @@ INNER = {
     *("association", "contexts", "core_form", "describe_group", "draw", "factor", "from_fields", "groups", "group_map"),
     *("information", "refuse_zeros", "score_entries", "scores", "sum_by_group", "zero_probability", "add_to_sampler"),
     *("as_regression", "log_probabilities", "to_fields", "count", "index", "nodes", "native_for", "passes", "numbers"),
+    "predict_interval",
 }
-"""Methods of public classes that only the library calls, or that others wrote."""
+"""Methods of public classes that only the library calls, that others wrote, or that are for numbers."""
 
 NET = fn.datasets.load("asia")
 TABLE = NET.sample(60, seed=1)

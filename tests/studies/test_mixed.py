@@ -36,6 +36,6 @@ def test_scales_and_cut_heaps_predict_better_and_permuted_columns_get_few_arcs()
     table = people(1500)
     found = study.predicted(table)
     assert found.keys() == study.WAYS.keys()
-    assert found["scales, heaps cut"] > found["as they are"]
-    assert found["scales, heaps cut"] > found["bins=4"]
-    assert study.false_arcs(table)["scales, heaps cut"] <= 1
+    assert found["the default"].mean() > found["as they are"].mean()
+    assert found["the default"].mean() > found["bins=4"].mean()
+    assert study.false_arcs(table)["the default"] <= 1

@@ -29,7 +29,7 @@ from fishernet.data.source import told_of_cuts
 from fishernet.data.streams.originals import Kept
 from fishernet.data.variable import mixes_numbers
 from fishernet.learn.missing.ways import MISSING
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 
 Number = TypeVar("Number", int, float)
 Bins = int | Literal["auto"] | dict[str | None, Pieces]

@@ -50,7 +50,7 @@ from fishernet.data.pooling import repeated, with_new_state
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 
 Array = npt.NDArray[np.float64]
 

@@ -60,7 +60,7 @@ from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
@@ -248,7 +248,7 @@ def two_sample_test(
     to_fuse: tuple[tuple[Table, Table], BayesianNetwork] | None = None
     if kernel is None:
         together = _pooled_rows(X, Y, PURPOSE, ("X", "Y"))
-        X, Y = without_determined_columns(*_ready(together, bins))
+        X, Y = without_determined_columns(*_ready(together, bins, graph=False))
         network = network_of_both(X, Y)
         kernel = row_kernel(network, X, Y, seed=0)
         if not (X.has_missing or Y.has_missing):
@@ -481,14 +481,15 @@ def _with_rows(names: Sequence[str], tables: Sequence[Table], purpose: str) -> l
     return [repeated(table, purpose) for table in tables]
 
 
-def _ready(tables: list[Table], bins: Bins | None) -> list[Table]:
+def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> list[Table]:
     """Return tables as a network is learned from all of them together: with the same scales and cuts.
 
-    Those of one table alone would tell it from the others: its rows lie evenly between them.
+    Those of one table alone would tell it from the others: its rows lie evenly between them. Without `graph` each
+    column goes by itself.
     """
     if bins is None and not mixes_numbers(tables[0].variables):
         return tables
-    variables = prepared(stacked(tables), bins).variables
+    variables = prepared(stacked(tables), bins, graph=graph).variables
     return [table.select([variable.name for variable in variables]).conform(variables) for table in tables]
 
 

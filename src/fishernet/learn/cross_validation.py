@@ -25,7 +25,7 @@ from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structures import named_columns, structure

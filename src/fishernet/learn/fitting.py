@@ -26,7 +26,7 @@ from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.missing.mixed_em import mixed_em
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure

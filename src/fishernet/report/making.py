@@ -26,7 +26,7 @@ from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.report import findings as found
 from fishernet.report import sections
 from fishernet.report.drawing import is_drawn, svg

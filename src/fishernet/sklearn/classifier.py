@@ -19,7 +19,7 @@ from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
 from fishernet.learn.missing.ways import MISSING
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score

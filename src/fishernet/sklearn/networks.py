@@ -23,7 +23,7 @@ from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.learn import bayesian_network, parameters
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.sklearn.classifier import STRUCTURES
@@ -143,7 +143,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
         bins = FOR_STATES if self.bins is None and states else self.bins
         reading: dict[str, Any] = {"bins": bins, "binning": self.binning, "missing": "keep", "na_values": ()}
         table = Table.from_frame(dict(zip(feature_names(self), columns, strict=True)), **reading)
-        return prepared(table, None if self.bins is None else {})
+        return prepared(table, None if self.bins is None else {}, told=False)  # `network_` tells
 
     def _searched(self, search: str, table: Table) -> BayesianNetwork:
         how: dict[str, Any] = {"score": self.structure_score, "search": search, **(self.options or {})}

@@ -17,7 +17,7 @@ from fishernet.base.vocabulary import BinningName, ScoreName, SearchName, word
 from fishernet.data import Continuous, Table
 from fishernet.data.options import Bins
 from fishernet.learn import bayesian_network
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Score
 from fishernet.sklearn.columns import feature_columns, feature_names, target_name

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fishernet as fn
-from fishernet.learn.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared
 
 
 def scales(rows: Any) -> dict[str, str]:

@@ -14,17 +14,18 @@ from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.data.variable import mixes_numbers
-from fishernet.learn.numbers_by_families import cuts_by_families, scales_by_families
+from fishernet.learn.numbers.by_families import cuts_by_families, scales_by_families
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
 
-def prepared(rows: Table, bins: Bins | None = None) -> Table:
+def prepared(rows: Table, bins: Bins | None = None, *, graph: bool = True, told: bool = True) -> Table:
     """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
 
-    Numbers beside labels are put on their likeliest scales (`numbers_by_families`); those that have one, or a unit,
-    keep it. Columns in which rows heap up at one number, as at no hours or no income, are cut into bins, and so are
-    those that are more probable in bins by far, with a warning, unless `bins` says what is cut.
+    Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
+    rows heap up at one number, as at no hours or no income, are cut into bins. With `graph`, scales go by the families
+    of one, and columns that are more probable in bins by far are cut, too (`by_families`). Nothing is cut but what
+    `bins` says, if it does. What is cut is told in a warning.
     """
     if bins is not None:
         rows = rows.discretize(bins)
@@ -33,21 +34,24 @@ def prepared(rows: Table, bins: Bins | None = None) -> Table:
     rows = _varying(rows)
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
-    scaled = _told(rows, dict.fromkeys(heavy, AUTO), "one number has a tenth of the rows or more")
-    scaled = scaled.rescale({name: "auto" for name in plain if name not in heavy})
+    cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has a tenth of the rows or more" if told else "")
+    scaled = cut.rescale({name: "auto" for name in plain if name not in heavy})
+    if not graph:
+        return scaled
     free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
     better = scales_by_families(scaled, list(free))
     scaled = scaled.rescale({name: scale for name, scale in better.items() if scale != free[name]})
     cuts = cuts_by_families(scaled, list(free)) if bins is None else {}
-    return _told(scaled, cuts, "no normal distribution fits")
+    return _cut(scaled, cuts, "no normal distribution fits" if told else "")
 
 
-def _told(rows: Table, cuts: dict[str, Any], why: str) -> Table:
-    """Return a table with columns cut into bins, which a warning tells."""
+def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
+    """Return a table with columns cut into bins, which a warning tells where it says why."""
     if not cuts:
         return rows
     found = rows.discretize(cuts)
-    warn(f"{why}, and {told_of_cuts(rows, found)}", parameter="bins", remedies=UNCUT)
+    if why:
+        warn(f"{why}, and {told_of_cuts(rows, found)}", parameter="bins", remedies=UNCUT)
     return found
 
 

@@ -1,0 +1,1 @@
+"""What is done with columns of numbers before a graph of them is learned."""
