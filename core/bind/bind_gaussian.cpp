@@ -120,23 +120,27 @@ using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Rows whose cells are all among those of which sums are kept.
 NumberBlock checked_block(const In2<double>& values, const std::optional<In<double>>& weights, const In<std::int64_t>& cells,
-                          std::size_t n_cells, std::size_t columns) {
+                          const In<std::int32_t>& members, std::size_t n_cells, std::size_t columns) {
     if (cells.size() != values.shape(0)) refuse("each row needs a cell");
     if (weights && weights->size() != values.shape(0)) refuse("each row needs a weight");
-    if (columns != values.shape(1)) refuse("the cells have other columns");
+    if (columns != members.size()) refuse("the cells have other columns");
+    for (const auto member : view(members)) {
+        if (member < 0 || static_cast<std::size_t>(member) >= values.shape(1)) refuse("a member is out of range");
+    }
     for (const auto cell : view(cells)) {
         if (cell < 0 || static_cast<std::size_t>(cell) >= n_cells) refuse("a cell is out of range");
     }
     return {std::span(values.data(), values.size()), view(cells), weights ? view(*weights) : std::span<const double>(),
-            static_cast<std::int64_t>(values.shape(1))};
+            static_cast<std::int64_t>(values.shape(1)), view(members)};
 }
 
 void sums_by_cell(const In2<double>& values, const std::optional<In<double>>& weights,
-                  const std::vector<In<std::int64_t>>& cells, const std::vector<Sums>& sums) {
-    if (sums.size() != cells.size()) refuse("each set needs its sums");
+                  const std::vector<In<std::int64_t>>& cells, const std::vector<In<std::int32_t>>& members,
+                  const std::vector<Sums>& sums) {
+    if (sums.size() != cells.size() || members.size() != cells.size()) refuse("each set needs its members and sums");
     std::vector<NumberBlock> blocks;
     for (std::size_t s = 0; s < cells.size(); ++s) {
-        blocks.push_back(checked_block(values, weights, cells[s], sums[s].shape(0), sums[s].shape(1)));
+        blocks.push_back(checked_block(values, weights, cells[s], members[s], sums[s].shape(0), sums[s].shape(1)));
     }
     const nb::gil_scoped_release release;
     const auto add = [&](std::int64_t s) { add_sums(blocks[s], {sums[s].data(), sums[s].size()}); };
@@ -144,12 +148,14 @@ void sums_by_cell(const In2<double>& values, const std::optional<In<double>>& we
 }
 
 void products_by_cell(const In2<double>& values, const std::optional<In<double>>& weights,
-                      const std::vector<In<std::int64_t>>& cells, const std::vector<In2<double>>& centres,
-                      const std::vector<Sums>& products) {
-    if (centres.size() != cells.size() || products.size() != cells.size()) refuse("each set needs its centres and products");
+                      const std::vector<In<std::int64_t>>& cells, const std::vector<In<std::int32_t>>& members,
+                      const std::vector<In2<double>>& centres, const std::vector<Sums>& products) {
+    if (members.size() != cells.size() || centres.size() != cells.size() || products.size() != cells.size()) {
+        refuse("each set needs its members, centres and products");
+    }
     std::vector<NumberBlock> blocks;
     for (std::size_t s = 0; s < cells.size(); ++s) {
-        blocks.push_back(checked_block(values, weights, cells[s], centres[s].shape(0), centres[s].shape(1)));
+        blocks.push_back(checked_block(values, weights, cells[s], members[s], centres[s].shape(0), centres[s].shape(1)));
         if (products[s].shape(0) != centres[s].size() || products[s].shape(1) != centres[s].shape(1)) {
             refuse("products must be (cells d, d)");
         }
@@ -251,9 +257,10 @@ void bind_gaussian(nb::module_& m) {
     m.def("gaussian_subset_scores", &scores_of_subsets, nb::arg("products").noconvert(),
           nb::arg("of_set").noconvert(), nb::arg("weight"));
     m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(),
-          nb::arg("cells"), nb::arg("sums"));
+          nb::arg("cells"), nb::arg("members"), nb::arg("sums"));
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
-          nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("centres"), nb::arg("products"));
+          nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
+          nb::arg("products"));
     m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
           nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());

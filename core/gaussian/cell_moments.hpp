@@ -6,12 +6,16 @@
 
 namespace fishernet {
 
-// Rows of d numbers, (rows, d), the cell of each, and their weights; without weights each counts once.
+// Rows of numbers, (rows, width), of which d members count, the cell of each row, and their weights; without weights each
+// counts once.
 struct NumberBlock {
     std::span<const double> values;
     std::span<const std::int64_t> cells;
     std::span<const double> weights;
-    std::int64_t d;
+    std::int64_t width;
+    std::span<const std::int32_t> members;
+
+    std::size_t d() const { return members.size(); }
 };
 
 // Adds the weighted numbers of each cell to its sums, (cells, d).

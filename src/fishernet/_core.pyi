@@ -554,12 +554,17 @@ def mixed_gaps(
     table: Columns, scopes: Sequence[Sequence[int]], needed: bool, target: int
 ) -> list[tuple[list[int], list[int], Int64]]: ...
 def add_sums_by_cell(
-    values: Float64, weights: Float64 | None, cells: Sequence[Int64], sums: Sequence[Float64]
+    values: Float64,
+    weights: Float64 | None,
+    cells: Sequence[Int64],
+    members: Sequence[Int32],
+    sums: Sequence[Float64],
 ) -> None: ...
 def add_products_by_cell(
     values: Float64,
     weights: Float64 | None,
     cells: Sequence[Int64],
+    members: Sequence[Int32],
     centres: Sequence[Float64],
     products: Sequence[Float64],
 ) -> None: ...

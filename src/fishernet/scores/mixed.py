@@ -38,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
 
 SETS_AT_ONCE = 32  # whose moments are asked for together
+FEW_LABELS = 3  # with which all numbers are asked for at once
 MOST_HELD = 2**25  # numbers in all moments that are remembered, or asked for together: 256 MiB
 MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
@@ -94,10 +95,9 @@ class MixedTerms:
         labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
         self._label_at = {v: at for at, v in enumerate(labels)}
         self._by_family = source.has_missing or source.by_set
-        self._held: OrderedDict[tuple[int, ...], CellMoments] = OrderedDict()
+        self._held: OrderedDict[tuple[int, ...], tuple[tuple[int, ...], CellMoments]] = OrderedDict()
         self._alone: dict[int, float] = {}
         self._floor: dict[int, float] = {}
-        self._floors: Floats | None = None
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
@@ -144,15 +144,21 @@ class MixedTerms:
         for f, (_, parents) in enumerate(pairs):
             labels = tuple(p for p in parents if p in self._label_at)
             by_labels.setdefault(labels if self._tells(labels) else (), []).append(f)
-        place = {v: at for at, v in enumerate(self._numbers)}
-        variables = self._of(self._numbers)
+        asked = {labels: self._numbers_of(labels, [pairs[f] for f in which]) for labels, which in by_labels.items()}
         found = np.empty(len(pairs))
-        for which, moments in self._moments(by_labels):
+        for labels, numbers, moments in self._moments(asked):
+            place = {v: at for at, v in enumerate(numbers)}
+            which = by_labels[labels]
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
-            if self._floors is None:  # the same for all families: that of a column at its mean
-                self._floors = _floors(moments, variables)
-            found[which] = _likelihoods(moments, self._floors, of_numbers)
+            floors = np.array([self._floor_of(v) for v in numbers])
+            found[which] = _likelihoods(moments, floors, of_numbers)
         return found.tolist()
+
+    def _numbers_of(self, labels: tuple[int, ...], pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[int, ...]:
+        """Return the numbers whose moments some families need: all of few labels, which others will ask for."""
+        if len(labels) <= FEW_LABELS:
+            return tuple(self._numbers)
+        return tuple(sorted({v for child, parents in pairs for v in (child, *parents) if v not in self._label_at}))
 
     def _tells(self, labels: tuple[int, ...]) -> bool:
         """Whether labels have so few configurations that rows can tell of each, and memory holds their moments."""
@@ -160,7 +166,7 @@ class MixedTerms:
         return not labels or (2 * cells <= self._source.total and self._size(labels) <= MOST_OF_SET)
 
     def _size(self, labels: tuple[int, ...]) -> int:
-        """Return how many numbers the moments in each configuration of labels are."""
+        """Return how many numbers the moments in each configuration of labels are at most."""
         return math.prod(self._source.variables[v].cardinality for v in labels) * len(self._numbers) ** 2
 
     def _batches(self, waiting: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
@@ -174,23 +180,28 @@ class MixedTerms:
         if part:
             yield part
 
-    def _moments(self, by_labels: dict[tuple[int, ...], list[int]]) -> Iterator[tuple[list[int], CellMoments]]:
-        """Yield families with the same labels, and the moments of all numbers in each configuration.
+    def _moments(
+        self, asked: dict[tuple[int, ...], tuple[int, ...]]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], CellMoments]]:
+        """Yield sets of labels with numbers, those asked for among them, and their moments in each configuration.
 
         The last are remembered. Several are asked for at once, which saves passes over the rows.
         """
-        waiting = [labels for labels in by_labels if labels not in self._held]
-        for labels in by_labels:
-            if labels in self._held:
-                self._held.move_to_end(labels)
-                yield by_labels[labels], self._held[labels]
+        waiting = []
+        for labels, numbers in asked.items():
+            held = self._held.get(labels)
+            if held is None or not set(numbers) <= set(held[0]):
+                waiting.append(labels)
+                continue
+            self._held.move_to_end(labels)
+            yield labels, *held
         for part in self._batches(waiting):
-            sets = [tuple(sorted((*labels, *self._numbers))) for labels in part]
+            sets = [tuple(sorted((*labels, *asked[labels]))) for labels in part]
             for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
                 statistic.require_complete(self._source.variables, "a score")
-                self._held[labels] = CellMoments.of(statistic)
-                yield by_labels[labels], self._held[labels]
-            while len(self._held) > 1 and sum(moments.size for moments in self._held.values()) > MOST_HELD:
+                self._held[labels] = asked[labels], CellMoments.of(statistic)
+                yield labels, *self._held[labels]
+            while len(self._held) > 1 and sum(moments.size for _, moments in self._held.values()) > MOST_HELD:
                 self._held.popitem(last=False)
 
     def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:

@@ -195,23 +195,30 @@ def _too_large(native: _core.Columns, variables: Sequence[Column], sets: Sequenc
 def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]], rows: _Rows) -> list[Statistic]:
     """Return the statistics of sets whose rows the core counted, with the moments of their continuous members.
 
-    Sets with the same continuous members, and all rows, go through these together.
+    Sets that count the same rows go through these together.
     """
     found = list(counted)
-    together: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    numbers_of: dict[int, tuple[int, ...]] = {}
+    together: dict[tuple[int, ...], list[int]] = {}
     for at, (one, chosen) in enumerate(zip(counted, sets, strict=True)):
         if len(one.variables) < len(chosen):
-            numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
-            together.setdefault((numbers, chosen if one.left_out else ()), []).append(at)
-    for (numbers, incomplete), places in together.items():
+            numbers_of[at] = tuple([v for v in chosen if rows.variables[v].is_continuous])
+            together.setdefault(chosen if one.left_out else (), []).append(at)
+    for incomplete, places in together.items():
+        numbers = sorted({v for at in places for v in numbers_of[at]})
+        place = {v: position for position, v in enumerate(numbers)}
         of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
         held = NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, incomplete))
         alike = [counted[at] for at in places]
-        moments = held.moments_by_cell([_cells_of(one, rows) for one in alike], [s.counts.reshape(-1) for s in alike])
-        for at, one, (mean, scatter) in zip(places, alike, moments, strict=True):
-            shape, d = one.counts.shape, len(numbers)
+        members = [np.array([place[v] for v in numbers_of[at]], dtype=np.int32) for at in places]
+        cells_of, counts = [_cells_of(one, rows) for one in alike], [one.counts.reshape(-1) for one in alike]
+        for at, one, (mean, scatter) in zip(
+            places, alike, held.moments_by_cell(cells_of, counts, members), strict=True
+        ):
+            shape, own = one.counts.shape, numbers_of[at]
             cells = one.variables, one.cardinalities, one.counts, one.states, one.left_out
-            found[at] = Statistic.adopt(*cells, numbers, mean.reshape(*shape, d), scatter.reshape(*shape, d, d))
+            d = len(own)
+            found[at] = Statistic.adopt(*cells, own, mean.reshape(*shape, d), scatter.reshape(*shape, d, d))
     return found
 
 

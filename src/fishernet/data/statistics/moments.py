@@ -17,6 +17,7 @@ from fishernet import _core
 from fishernet.data.arrays import row_blocks
 
 SUMMED_ROWS = 2**16  # in a block: part of what the last bits of sums are
+MOST_KEPT = 2**23  # numbers and cells of rows that are held for the second pass: 64 MiB
 
 Floats = npt.NDArray[np.float64]
 Cells = npt.NDArray[np.int64]
@@ -77,11 +78,14 @@ class NumberRows:
         return np.asarray(weight), mean, scatter
 
     def moments_by_cell(
-        self, cells_of: Sequence[CellsOf], counts: Sequence[npt.NDArray[Any]]
+        self,
+        cells_of: Sequence[CellsOf],
+        counts: Sequence[npt.NDArray[Any]],
+        members: Sequence[npt.NDArray[np.int32]],
     ) -> list[tuple[Floats, Floats]]:
         """Return for each of several ways to put rows into cells the means and the centred sums of products.
 
-        (n_cells, d) and (n_cells, d, d). The numbers of a block are brought together once.
+        (n_cells, d) and (n_cells, d, d), of d of the columns. The numbers of a block are brought together once.
 
         Parameters
         ----------
@@ -89,22 +93,26 @@ class NumberRows:
             Each gives the cell of every row of a block that counts.
         counts : sequence of (n_cells,) arrays
             The weight of the rows in each cell.
+        members : sequence of (d,) int32 arrays
+            The positions of the columns that are asked for.
         """
         origin = self._plain_mean()  # sums of numbers far from 0 would cancel
-        centres = [np.zeros((len(of), self.d)) for of in counts]
-        for values, weights, cells in self._apart(cells_of, origin):
-            _core.add_sums_by_cell(values, weights, cells, centres)
+        centres = [np.zeros((len(of), len(own))) for of, own in zip(counts, members, strict=True)]
+        held = self._n_rows * (len(cells_of) + self.d) <= MOST_KEPT
+        parts = list(self._apart(cells_of, origin)) if held else []
+        for values, weights, cells in parts if held else self._apart(cells_of, origin):
+            _core.add_sums_by_cell(values, weights, cells, members, centres)
         for centre, of in zip(centres, counts, strict=True):
             centre /= np.where(of > 0, of, 1)[:, None]
-        products = [np.zeros((len(of) * self.d, self.d)) for of in counts]
-        for values, weights, cells in self._apart(cells_of, origin):
-            _core.add_products_by_cell(values, weights, cells, centres, products)
-        above = np.triu_indices(self.d, 1)
+        products = [np.zeros((len(of) * len(own), len(own))) for of, own in zip(counts, members, strict=True)]
+        for values, weights, cells in parts if held else self._apart(cells_of, origin):
+            _core.add_products_by_cell(values, weights, cells, members, centres, products)
         found = []
-        for centre, of, half in zip(centres, counts, products, strict=True):
-            scatter = half.reshape(-1, self.d, self.d)
+        for centre, of, own, half in zip(centres, counts, members, products, strict=True):
+            scatter = half.reshape(-1, len(own), len(own))
+            above = np.triu_indices(len(own), 1)
             scatter[:, above[0], above[1]] = scatter[:, above[1], above[0]]
-            found.append((np.where((of > 0)[:, None], origin[:, 0] + centre, 0.0), scatter))
+            found.append((np.where((of > 0)[:, None], origin[own, 0] + centre, 0.0), scatter))
         return found
 
     def _apart(
@@ -135,7 +143,10 @@ class CellFinder:
         self._keys = None if states is None or not self._fits else self._numbered(list(states.T))
 
     def _numbered(self, codes: Sequence[npt.NDArray[Any]]) -> Cells:
-        found: Cells = np.ravel_multi_index([c.astype(np.int64) for c in codes], self._cardinalities)
+        found: Cells = codes[0].astype(np.int64)
+        for column, cardinality in zip(codes[1:], self._cardinalities[1:], strict=True):
+            found *= cardinality
+            found += column
         return found
 
     def __call__(self, codes: Sequence[npt.NDArray[Any]]) -> Cells:
