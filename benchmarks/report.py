@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 RUNS, PAGE, PICTURE = HERE / "runs", HERE / "RESULTS.md", HERE / "results.svg"
 TOPICS = ["startup", "reading", "climbing", "searches", "parameters", "sampling", "inference", "kernels"]
 TOPICS += ["dependency_networks", "classifiers", "sequences", "gaussian", "neighbours", "missing", "comparison"]
-TOPICS += ["prototypes", "streams"]
+TOPICS += ["mixed", "prototypes", "streams"]
 
 
 # -- a run as a file -------------------------------------------------------------------------------------------------
