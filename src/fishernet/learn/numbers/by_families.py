@@ -33,6 +33,7 @@ from fishernet.learn.structures import structure
 from fishernet.scores import Bic, Families, local_scores
 
 MOST_ROWS = 3000
+SOUGHT = 8  # times as many are looked through for complete ones
 FEWEST_ROWS = 40
 MOST_COLUMNS = 80  # above, columns keep the scales that they have by themselves, and none is cut
 ROUNDS = 4  # graphs that are learned from one start, at most
@@ -105,10 +106,15 @@ def cuts_by_families(table: Table, free: Sequence[str]) -> dict[str, Any]:
 
 def _sample(table: Table) -> Table:
     """Return so many complete rows at most, as they lie in the table."""
-    rows = table.drop_missing() if table.has_missing else table
-    if rows.n_rows <= MOST_ROWS:
-        return rows
-    return rows[np.sort(generator(SEED).permutation(rows.n_rows)[:MOST_ROWS])]
+    if table.has_missing:
+        table = _some(table, SOUGHT * MOST_ROWS).drop_missing()
+    return _some(table, MOST_ROWS)
+
+
+def _some(table: Table, most: int) -> Table:
+    if table.n_rows <= most:
+        return table
+    return table[np.sort(generator(SEED).permutation(table.n_rows)[:most])]
 
 
 def _too_few(rows: Table) -> bool:
