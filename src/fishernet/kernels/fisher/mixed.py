@@ -79,23 +79,44 @@ class NumberFeatures:
             With these, the sums and the products (lower triangle) of the family's numbers, ascending, from an origin.
         origin : (n_variables,)
         """
-        scope = [*self.conditional.number_parents, self.conditional.child]
-        order = np.argsort(np.argsort(scope))  # of the parents and then the child, among ascending numbers
-        y = first[:, order]
-        products = (np.tril(second) + np.swapaxes(np.tril(second, -1), 1, 2))[:, order][:, :, order]
-        intercept, slopes, sd = (of[at] for of in self.conditional.by_group())
-        linear = np.concatenate([-slopes, np.ones_like(sd)[:, None]], axis=1) / sd[:, None]
-        constant = linear @ origin[scope] - intercept / sd
-        with_e = np.einsum("nij,nj->ni", products, linear) + y * constant[:, None]  # E[y e]
-        e = weights * constant + np.einsum("ni,ni->n", linear, y)
-        squares = constant * e + np.einsum("ni,ni->n", linear, with_e)
-        scale = np.sqrt(self.inverse[at])
+        m, scale = NumberMoments(self, at, weights, first, second, origin), weights * np.sqrt(self.inverse[at])
         found = np.empty((len(at), self.width))
-        found[:, 0] = e * scale
-        moved = with_e[:, :-1] + (origin[scope[:-1]] - self.mean[at]) * e[:, None]
-        found[:, 1:-1] = np.einsum("ni,nik->nk", moved, self.whiten[at]) * scale[:, None]
-        found[:, -1] = (squares - weights) * scale / np.sqrt(2)
+        found[:, 0] = m.e * scale
+        found[:, 1:-1] = (m.u * m.e[:, None] + m.with_e) * scale[:, None]
+        found[:, -1] = (m.e_squared - 1) * scale / np.sqrt(2)
         return found
+
+
+class NumberMoments:
+    """The means and covariances of a number's noise and whitened parents in rows that lack cells; see `expected`."""
+
+    def __init__(
+        self,
+        of: NumberFeatures,
+        at: npt.NDArray[np.int64],
+        weights: Matrix,
+        first: Matrix,
+        second: Matrix,
+        origin: Matrix,
+    ) -> None:
+        scope = [*of.conditional.number_parents, of.conditional.child]
+        order = np.argsort(np.argsort(scope))  # of the parents and then the child, among ascending numbers
+        mean = first[:, order] / weights[:, None]
+        products = (np.tril(second) + np.swapaxes(np.tril(second, -1), 1, 2))[:, order][:, :, order]
+        covariance = products / weights[:, None, None] - mean[:, :, None] * mean[:, None, :]
+        intercept, slopes, sd = (one[at] for one in of.conditional.by_group())
+        linear = np.concatenate([-slopes, np.ones_like(sd)[:, None]], axis=1) / sd[:, None]
+        whiten = of.whiten[at]
+        self.e = np.einsum("ni,ni->n", linear, mean + origin[scope]) - intercept / sd
+        self.e_variance = np.maximum(np.einsum("ni,nij,nj->n", linear, covariance, linear), 0)
+        self.u = np.einsum("ni,nik->nk", mean[:, :-1] + origin[scope[:-1]] - of.mean[at], whiten)
+        self.u_variance = np.einsum("nik,nij,njk->nk", whiten, covariance[:, :-1, :-1], whiten)
+        self.with_e = np.einsum("nik,nij,nj->nk", whiten, covariance[:, :-1], linear)
+
+    @property
+    def e_squared(self) -> Matrix:
+        """E[e^2], (n,)."""
+        return np.asarray(self.e_variance + self.e**2)
 
 
 class MixedInvariant(FeatureMade, Metric):

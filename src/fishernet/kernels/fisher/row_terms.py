@@ -32,7 +32,7 @@ from fishernet.infer.parent_moments import moments_of_parents
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.fisher.expected_mixed import OfNumber, family_entries
 from fishernet.kernels.fisher.metrics import inverse_of
-from fishernet.kernels.fisher.mixed import NumberFeatures
+from fishernet.kernels.fisher.mixed import NumberFeatures, NumberMoments
 from fishernet.models import BayesianNetwork, ConditionalGaussian
 
 Measure = Literal["fisher", "log-probability"]
@@ -95,38 +95,6 @@ def _of_cells(conditional: Any, of_groups: Matrix | None) -> Matrix:
     return np.asarray(-np.where(table > 0, lengths, 0.0).ravel())
 
 
-class _Moments:
-    """The means and covariances of noise and whitened parents in entries of rows that lack cells."""
-
-    def __init__(
-        self,
-        of: NumberFeatures,
-        at: npt.NDArray[np.int64],
-        weights: Matrix,
-        first: Matrix,
-        second: Matrix,
-        origin: Matrix,
-    ) -> None:
-        scope = [*of.conditional.number_parents, of.conditional.child]
-        order = np.argsort(np.argsort(scope))  # of the parents and then the child, among ascending numbers
-        mean = first[:, order] / weights[:, None]
-        products = (np.tril(second) + np.swapaxes(np.tril(second, -1), 1, 2))[:, order][:, :, order]
-        covariance = products / weights[:, None, None] - mean[:, :, None] * mean[:, None, :]
-        intercept, slopes, sd = (one[at] for one in of.conditional.by_group())
-        linear = np.concatenate([-slopes, np.ones_like(sd)[:, None]], axis=1) / sd[:, None]
-        whiten = of.whiten[at]
-        self.e = np.einsum("ni,ni->n", linear, mean + origin[scope]) - intercept / sd
-        self.e_variance = np.maximum(np.einsum("ni,nij,nj->n", linear, covariance, linear), 0)
-        self.u = np.einsum("ni,nik->nk", mean[:, :-1] + origin[scope[:-1]] - of.mean[at], whiten)
-        self.u_variance = np.einsum("nik,nij,njk->nk", whiten, covariance[:, :-1, :-1], whiten)
-        self.with_e = np.einsum("nik,nij,nj->nk", whiten, covariance[:, :-1], linear)
-
-    @property
-    def e_squared(self) -> Matrix:
-        """E[e^2], (n,)."""
-        return np.asarray(self.e_variance + self.e**2)
-
-
 class _Lengths:
     """Minus the squared lengths of a number's features, as `OfNumber`."""
 
@@ -138,7 +106,7 @@ class _Lengths:
         return -(features**2).sum(axis=1, keepdims=True), at
 
     def expected(self, at: npt.NDArray[np.int64], weights: Matrix, *sums: Matrix) -> Matrix:
-        m = _Moments(self.of, at, weights, *sums)
+        m = NumberMoments(self.of, at, weights, *sums)
         square, variance = m.e_squared, m.e_variance
         fourth = m.e**4 + 6 * m.e**2 * variance + 3 * variance**2
         u_squared = np.maximum(m.u_variance, 0) + m.u**2
@@ -159,5 +127,5 @@ class _Logs:
         return (self._highest[at] - e**2 / 2)[:, None], at
 
     def expected(self, at: npt.NDArray[np.int64], weights: Matrix, *sums: Matrix) -> Matrix:
-        square = _Moments(self.of, at, weights, *sums).e_squared
+        square = NumberMoments(self.of, at, weights, *sums).e_squared
         return np.asarray((weights * (self._highest[at] - square / 2))[:, None])
