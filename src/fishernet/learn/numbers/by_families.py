@@ -52,53 +52,39 @@ class OnScale(NamedTuple):
     worth: float
 
 
-def scales_by_families(table: Table, free: Sequence[str]) -> dict[str, Scale | None]:
-    """Return the scales of some columns of numbers; those that they have by themselves where there is little to go by.
+class Taken(NamedTuple):
+    """How columns of numbers are taken."""
+
+    scales: dict[str, Scale | None]
+    """The scale of each column."""
+    cuts: dict[str, Any]
+    """The columns that are better cut into bins, and into how many, as `Table.discretize` takes them."""
+
+
+def by_families(table: Table, free: Sequence[str], *, cut: bool = True) -> Taken:
+    """Return how some columns of numbers are best taken; as they are where there is little to go by.
 
     Parameters
     ----------
     table : Table
         Its columns of numbers have the scales that they have by themselves.
     free : sequence of str
-        The columns whose scales are chosen.
+        The columns about which it is decided.
+    cut : bool
+        Whether columns may be cut.
     """
     rows = _sample(table)
     own = {v: table.variables[v].scale for v in map(table.names.index, free)}
+    if rows.n_rows < FEWEST_ROWS or len(rows.names) > MOST_COLUMNS or not own:
+        return Taken({table.names[v]: scale for v, scale in own.items()}, {})
     choices = {v: list(_choices(rows, v, scale)) for v, scale in own.items()}
     choices = {v: found for v, found in choices.items() if len(found) > 1}
-    if _too_few(rows) or not choices:
-        return {table.names[v]: scale for v, scale in own.items()}
     starts = [rows]
     if any(scale is not None for scale in own.values()):
         starts.append(_on_scales(rows, dict.fromkeys(own)))
     best = max((_climbed(start, choices) for start in starts), key=lambda end: end.value)
-    return {table.names[v]: best.rows.variables[v].scale for v in own}
-
-
-def cuts_by_families(table: Table, free: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of numbers that are better cut into bins, and into how many, as `Table.discretize` takes them.
-
-    Parameters
-    ----------
-    table : Table
-        Its columns of numbers have their scales.
-    free : sequence of str
-        The columns that may be cut.
-    """
-    rows = _sample(table)
-    if _too_few(rows):
-        return {}
-    gains = {name: _gain_of_bins(rows.select([name])) for name in free}
-    by_gain = sorted((name for name in free if gains[name] > 0), key=lambda name: -gains[name])
-    cut: list[str] = []
-    best = least = _in_bins(rows, cut).value
-    tried = [by_gain, *([name] for name in by_gain[:MOST_TRIED])] if by_gain else []
-    for names in tried:
-        other = [name for name in by_gain if (name in cut) != (name in names)]
-        value = _in_bins(rows, other).value - GAIN_OF_BINS * rows.total * len(other)
-        if value > best:
-            cut, best = other, value
-    return _bins(rows, cut) if best > least else {}
+    scales = {table.names[v]: best.rows.variables[v].scale for v in own}
+    return Taken(scales, _better_cut(best, free) if cut else {})
 
 
 # -------------------------------------------------------------------------------------------------------- a sample
@@ -115,11 +101,6 @@ def _some(table: Table, most: int) -> Table:
     if table.n_rows <= most:
         return table
     return table[np.sort(generator(SEED).permutation(table.n_rows)[:most])]
-
-
-def _too_few(rows: Table) -> bool:
-    """Whether rows say too little of so many columns, or these are too many to look at."""
-    return rows.n_rows < FEWEST_ROWS or len(rows.names) > MOST_COLUMNS
 
 
 def _choices(rows: Table, v: int, own: Scale | None) -> Iterator[OnScale]:
@@ -246,6 +227,21 @@ def _values(rows: Table, dag: Dag, v: int, choices: Sequence[OnScale]) -> npt.ND
 
 
 # ------------------------------------------------------------------------------------------------------------ bins
+
+
+def _better_cut(fitted: _Fitted, free: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that are better cut: all that are so by themselves together, then one after the other."""
+    rows = fitted.rows
+    gains = {name: _gain_of_bins(rows.select([name])) for name in free}
+    by_gain = sorted((name for name in free if gains[name] > 0), key=lambda name: -gains[name])
+    cut: list[str] = []
+    best = fitted.value
+    for names in [by_gain, *([name] for name in by_gain[:MOST_TRIED])] if by_gain else []:
+        other = [name for name in by_gain if (name in cut) != (name in names)]
+        value = _in_bins(rows, other).value - GAIN_OF_BINS * rows.total * len(other)
+        if value > best:
+            cut, best = other, value
+    return _bins(rows, cut)
 
 
 def _bins(rows: Table, names: Sequence[str]) -> dict[str, Any]:

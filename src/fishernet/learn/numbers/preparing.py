@@ -14,7 +14,7 @@ from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.data.variable import mixes_numbers
-from fishernet.learn.numbers.by_families import cuts_by_families, scales_by_families
+from fishernet.learn.numbers.by_families import by_families
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
@@ -39,10 +39,9 @@ def prepared(rows: Table, bins: Bins | None = None, *, graph: bool = True, told:
     if not graph:
         return scaled
     free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
-    better = scales_by_families(scaled, list(free))
-    scaled = scaled.rescale({name: scale for name, scale in better.items() if scale != free[name]})
-    cuts = cuts_by_families(scaled, list(free)) if bins is None else {}
-    return _cut(scaled, cuts, "no normal distribution fits" if told else "")
+    better = by_families(scaled, list(free), cut=bins is None)
+    scaled = scaled.rescale({name: scale for name, scale in better.scales.items() if scale != free[name]})
+    return _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
 
 
 def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
