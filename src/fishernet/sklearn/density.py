@@ -73,13 +73,8 @@ class BayesianNetworkDensity(DensityMixin, SeenByNetwork):  # type: ignore[misc]
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.network = network
-        self.structure = structure
-        self.structure_score = structure_score
-        self.smoothing = smoothing
-        self.bins = bins
-        self.binning = binning
-        self.options = options
+        how: dict[str, Any] = {"structure": structure, "structure_score": structure_score, "smoothing": smoothing}
+        super().__init__(network, **how, bins=bins, binning=binning, options=options)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the network, or match the columns to the given one; y is ignored.

@@ -123,14 +123,9 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         sparse_output: bool = True,
         random_state: Seed = None,
     ) -> None:
-        self.network = network
-        self.structure = structure
+        how: dict[str, Any] = {"structure": structure, "structure_score": structure_score, "smoothing": smoothing}
+        super().__init__(network, **how, bins=bins, binning=binning, options=options)
         self.k = k
-        self.structure_score = structure_score
-        self.smoothing = smoothing
-        self.bins = bins
-        self.binning = binning
-        self.options = options
         self.sparse_output = sparse_output
         self.random_state = random_state
 

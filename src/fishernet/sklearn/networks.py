@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a, listed, shown
-from fishernet.base.random import Seed
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import BinningName, word
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
@@ -48,15 +47,26 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
     Numbers that `bins` leaves as they are have regressions.
     """
 
-    network: BayesianNetwork | None
-    structure: Any
     k: int
-    structure_score: Any
-    smoothing: float | str
-    bins: Bins | None
-    binning: Any
-    options: Mapping[str, Any] | None
-    random_state: Seed
+
+    def __init__(
+        self,
+        network: BayesianNetwork | None = None,
+        *,
+        structure: Any = "order",
+        structure_score: Any = None,
+        smoothing: float | str = 1.0,
+        bins: Bins | None = None,
+        binning: BinningName = "quantile",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.network = network
+        self.structure = structure
+        self.structure_score = structure_score
+        self.smoothing = smoothing
+        self.bins = bins
+        self.binning = binning
+        self.options = options
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

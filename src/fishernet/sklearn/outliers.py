@@ -96,15 +96,10 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         options: Mapping[str, Any] | None = None,
         random_state: Seed = None,
     ) -> None:
-        self.network = network
+        how: dict[str, Any] = {"structure": structure, "structure_score": structure_score, "smoothing": smoothing}
+        super().__init__(network, **how, bins=bins, binning=binning, options=options)
         self.measure = measure
         self.contamination = contamination
-        self.structure = structure
-        self.structure_score = structure_score
-        self.smoothing = smoothing
-        self.bins = bins
-        self.binning = binning
-        self.options = options
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002

@@ -78,8 +78,6 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
     [True, True]
     """
 
-    network = None
-
     def __init__(
         self,
         structure: SearchName = "order",
@@ -90,12 +88,8 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
         binning: BinningName = "quantile",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.structure = structure
-        self.structure_score = structure_score
-        self.smoothing = smoothing
-        self.bins = bins
-        self.binning = binning
-        self.options = options
+        how: dict[str, Any] = {"structure": structure, "structure_score": structure_score, "smoothing": smoothing}
+        super().__init__(None, **how, bins=bins, binning=binning, options=options)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the structure and the parameters.
