@@ -200,3 +200,16 @@ def test_drift_of_numbers_is_seen_as_numbers() -> None:
     assert detector.detect(plant(300, 11)).p_value > 0.01
     assert "heat" in detector.detect(plant(300, 11, rise=0.7)).changed()
     assert detector.witness(PLANT[:5]).shape == (5,)
+
+
+@pytest.mark.parametrize("heap", ["zeros", "humps"])
+def test_the_number_that_is_predicted_is_never_cut(heap: str) -> None:
+    """As a feature such a column would be; the features are taken together with the number."""
+    rng = np.random.default_rng(12)
+    X = plant(500, 12).drop(columns="hum")
+    y = np.where(rng.random(500) < 0.4, 0.0, 50.0) if heap == "humps" else np.zeros(500)
+    y = y + np.where(rng.random(500) < 0.3, 0.0, 3 * X["load"] + rng.normal(size=500))
+    model = BayesianNetworkRegressor().fit(X, y)
+    assert model.network_.variables[-1].is_continuous
+    assert model.predict(X).dtype == np.float64
+    assert model.predict_interval(X).shape == (500, 2)

@@ -150,9 +150,15 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
 
     def _training_table(self, columns: Columns, *, states: bool = False) -> Table:
         """Return the table of training; with `states` numbers are cut, whatever is not said of them."""
+        return self._prepared(self._as_read(columns, states=states))
+
+    def _as_read(self, columns: Columns, *, states: bool = False) -> Table:
+        """Return the table of training, before numbers beside labels are looked at."""
         bins = FOR_STATES if self.bins is None and states else self.bins
         reading: dict[str, Any] = {"bins": bins, "binning": self.binning, "missing": "keep", "na_values": ()}
-        table = Table.from_frame(dict(zip(feature_names(self), columns, strict=True)), **reading)
+        return Table.from_frame(dict(zip(feature_names(self), columns, strict=True)), **reading)
+
+    def _prepared(self, table: Table) -> Table:
         return prepared(table, None if self.bins is None else {}, told=False)  # `network_` tells
 
     def _searched(self, search: str, table: Table) -> BayesianNetwork:

@@ -16,8 +16,8 @@ from fishernet.base.names import several
 from fishernet.base.vocabulary import BinningName, ScoreName, SearchName, word
 from fishernet.data import Continuous, Table
 from fishernet.data.options import Bins
+from fishernet.data.variable import mixes_numbers
 from fishernet.learn import bayesian_network
-from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Score
 from fishernet.sklearn.columns import feature_columns, feature_names, target_name
@@ -115,9 +115,12 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
             of = "one sample" if len(numbers) == 1 else several(len(numbers), "sample")
             raise FishernetError(f"y holds one number only ({of}); a regressor needs two that differ", parameter="y")
         self.target_name_ = target_name(y, feature_names(self), "target")
-        features = self._training_table(columns)
+        features = self._as_read(columns)
         variables = [*features.variables, Continuous(self.target_name_)]
-        table = prepared(Table.adopt(variables, [*features.codes, numbers], n_rows=len(numbers)), {})
+        table = Table.adopt(variables, [*features.codes, numbers], n_rows=len(numbers))
+        if mixes_numbers(variables):
+            table = table.rescale({self.target_name_: "auto"})  # what has a scale is never cut
+        table = self._prepared(table)
         how: dict[str, Any] = {"score": self.structure_score, "search": search, **(self.options or {})}
         self.network_ = bayesian_network(table, smoothing=self.smoothing, bins={}, **how)
         return self
