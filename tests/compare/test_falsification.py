@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import binom, chi2_contingency
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError
+from fishernet.compare.conditionals.state_tests import bound_without_draws
 from tests.networks import with_holes
 
 ASIA = fn.datasets.load("asia")
@@ -31,6 +33,27 @@ def test_each_pair_that_is_not_joined_is_tested_once_given_the_parents_of_the_se
         assert one.given == tuple(sorted(ASIA.parents(one.second)))
         assert one.second not in ASIA.dag.ancestors(one.first)
     assert found.untested == ()
+
+
+def test_the_bound_without_draws_is_a_p_value() -> None:
+    """Over all orders of seven rows' groups, one over the bound is at most 1 in the mean (Markov's inequality)."""
+    states, configurations = np.array([0, 0, 1, 1, 2, 0, 1]), np.array([0, 0, 0, 0, 1, 1, 1])
+    found = []
+    for groups in set(itertools.permutations([0, 0, 0, 1, 1, 2, 2])):
+        counts = np.zeros((3, 2, 3))
+        np.add.at(counts, (np.array(groups), configurations, states), 1)
+        found.append(bound_without_draws(counts))
+    assert min(found) < 1
+    for level in np.unique(found)[:-1]:
+        assert np.mean(np.array(found) <= level) <= level
+    assert bound_without_draws(np.eye(3)[:, None] * 200) < 1e-60
+
+
+def test_what_is_certain_without_draws_is_as_certain_with_them() -> None:
+    found = falsify(without(("either", "xray")), ASIA.sample(20_000, seed=2))
+    pair = next(one for one in found.independences if {one.first, one.second} == {"either", "xray"})
+    assert pair.p_value < 1e-9
+    assert {pair.first, pair.second} == {found.pairs()[0].first, found.pairs()[0].second}
 
 
 def test_an_arc_that_is_missing_is_found() -> None:

@@ -23,8 +23,8 @@ from fishernet.base.names import cut, listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.compare.conditionals.state_tests import (
+    bound_without_draws,
     conditional_p_value,
-    log_evidence,
     numbers_of_draws,
     rough_p_value,
 )
@@ -237,7 +237,7 @@ class _Tests:
         rough = rough_p_value(cells)
         if not rough <= SCREENED:
             return _information(cells), rough
-        if rough < CERTAIN and (bound := _bound(cells)) < CERTAIN:
+        if rough < CERTAIN and (bound := bound_without_draws(cells)) < CERTAIN:
             return _information(cells), bound
         return _information(cells), conditional_p_value(cells, random, *self._draws)
 
@@ -246,12 +246,6 @@ class _Tests:
 
     def _is_small(self, u: int, v: int) -> bool:
         return math.prod(float(self._cards[w]) for w in self._columns(u, v)) <= MOST_CELLS
-
-
-def _bound(cells: Array) -> float:
-    """Return a p-value without draws: one over the mean e-value of each group of rows against the others."""
-    logs = [log_evidence(group, cells.sum(axis=0) - group) for group in cells]
-    return float(np.exp(min(0.0, math.log(len(logs)) - np.logaddexp.reduce(logs))))
 
 
 def _information(counts: Array) -> float:

@@ -137,6 +137,19 @@ def log_evidence(before: Array, after: Array) -> float:
     return float(np.logaddexp(math.log1p(-IN_CONFIGURATION), math.log(IN_CONFIGURATION) + ratio).sum())
 
 
+def bound_without_draws(counts: Array) -> float:
+    """Return a p-value as `conditional_p_value`, as small as the dependence is strong: one over an e-value.
+
+    That is the mean of the e-values of each group of rows against all others (`log_evidence`).
+
+    Parameters
+    ----------
+    counts : (groups, configurations, states)
+    """
+    logs = [log_evidence(group, counts.sum(axis=0) - group) for group in counts]
+    return float(np.exp(min(0.0, math.log(len(logs)) - np.logaddexp.reduce(logs))))
+
+
 def _log_ratio(count: Counts, having: Counts, drawn: Counts, size: Counts) -> Array:
     """Return the log likelihood ratio of a uniform to a hypergeometric distribution.
 
