@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-from tests.cli.running import ASIA, facts_of, good, refused, run
+from tests.cli.running import ASIA, facts_of, good, refused, run, written
 
 SMOKERS = fn.infer.intervene(ASIA, {"smoke": "yes"})
 OPTIONS = ("--permutations", 99)
@@ -70,6 +70,8 @@ def test_a_monitor_goes_on_from_its_state(files: list[Path], tmp_path: Path) -> 
     assert one_by_one == at_once
     assert json.loads(state.read_text())["batches"] == 2
     assert "another reference" in refused("monitor", files[1], files[2], *rest)
+    renamed = written(tmp_path / "renamed.csv", files[0].read_text().replace("yes", "ja").replace("no", "nein"))
+    assert "another reference" in refused("monitor", renamed, files[2], *rest)
     assert "level=0.05" in refused("monitor", files[0], files[2], *rest, "--level", 0.01)
     net = tmp_path / "other.json"
     fn.save(fn.learn.parameters(fn.Dag.from_edges(ASIA.names, []), fn.read_table(files[0])), net)

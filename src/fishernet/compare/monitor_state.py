@@ -5,6 +5,7 @@ The reference is read again, as it may be large and its rows are nobody else's b
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -33,7 +34,9 @@ class MonitorState:
     @classmethod
     def of(cls, batches: int, level: float, dag: Dag, reference: Table, path: Path) -> MonitorState:
         """Return the state of a monitor of a reference, which a file keeps."""
-        return cls(batches, level, dag, reference.n_rows, f"{reference.rows_digest():016x}", path)
+        columns = [(variable.name, variable.states, variable.cuts) for variable in reference.variables]
+        text = repr((columns, reference.rows_digest()))
+        return cls(batches, level, dag, reference.n_rows, hashlib.sha256(text.encode()).hexdigest(), path)
 
     def write(self) -> None:
         """Write it to its file, all or nothing."""
