@@ -73,6 +73,23 @@ void add_runs(double* __restrict into, const double* __restrict from, const std:
     }
 }
 
+void add_tile(double* __restrict into, std::int64_t stride, const double* __restrict left, const double* __restrict right,
+              std::int64_t width, std::int64_t n) {
+    constexpr auto rows = FloatKernels::tile_rows, columns = FloatKernels::tile_columns;
+    double sums[rows][columns];
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) sums[i][j] = into[i * stride + j];
+    }
+    for (std::int64_t r = 0; r < n; ++r, left += width, right += width) {
+        for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < columns; ++j) sums[i][j] += left[i] * right[j];
+        }
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) into[i * stride + j] = sums[i][j];
+    }
+}
+
 void add_matches(double* __restrict sums, const std::uint32_t* __restrict cells, std::uint32_t start,
                  std::uint32_t states, std::uint32_t state, double other, double same, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
@@ -121,7 +138,7 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 
 constexpr FloatKernels loops = {
     &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot, &sum,
-    &add_matches, &add_updated, &update, &add_looked_up,
+    &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
 };
 
 }  // namespace

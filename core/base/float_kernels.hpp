@@ -41,6 +41,11 @@ struct FloatKernels {
     // The sum of n values, in eight strands.
     double (*sum)(const double* values, std::int64_t n);
 
+    // into[i * stride + j] += the sum over n rows of left[i] * right[j], in the order of the rows, for i < 4 and j < 8: rows
+    // of left and right are `width` apart.
+    void (*add_tile)(double* into, std::int64_t stride, const double* left, const double* right, std::int64_t width,
+                     std::int64_t n);
+
     // sums[i] += d < states ? (d == state ? same : other) : 0, where d = cells[i] - start
     void (*add_matches)(double* sums, const std::uint32_t* cells, std::uint32_t start, std::uint32_t states,
                         std::uint32_t state, double other, double same, std::int64_t n);
@@ -56,6 +61,8 @@ struct FloatKernels {
 
     // sums[i] += values[cells[i]]
     void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);
+
+    static constexpr std::int64_t tile_rows = 4, tile_columns = 8;
 
     static const FloatKernels portable, avx2, avx512;
 };

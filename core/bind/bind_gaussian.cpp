@@ -167,17 +167,56 @@ void products_by_cell(const In2<double>& values, const std::optional<In<double>>
     run_tasks(static_cast<std::int64_t>(blocks.size()), add, check_signals);
 }
 
+// Moments as they come from Python, checked.
+CellMoments checked_moments(const In<double>& weights, const In2<double>& means, const In2<double>& products) {
+    const auto q = weights.size(), d = means.shape(1);
+    if (means.shape(0) != q) refuse("each configuration needs a mean");
+    if (d >= std::size_t{1} << 20) refuse("too many columns");
+    if (products.shape(0) != q || products.shape(1) != CellMoments::n_products(d)) {
+        refuse("each configuration needs the product of each number with itself and those before it");
+    }
+    return {view(weights), {means.data(), means.size()}, {products.data(), products.size()}, static_cast<std::int32_t>(d)};
+}
+
+std::vector<nb::tuple> pooled_moments(const In<double>& weights, const In2<double>& means, const In2<double>& products,
+                                      const std::vector<In<std::int32_t>>& members,
+                                      const std::vector<In<std::int64_t>>& groups, const std::vector<std::size_t>& n_groups) {
+    const auto cells = checked_moments(weights, means, products);
+    if (groups.size() != members.size() || n_groups.size() != members.size()) refuse("each set needs its groups");
+    for (std::size_t s = 0; s < members.size(); ++s) {
+        if (groups[s].size() != cells.size()) refuse("each configuration needs a group");
+        std::int32_t last = -1;
+        for (const auto member : view(members[s])) {
+            if (member <= last || member >= cells.d) refuse("members must be ascending and in range");
+            last = member;
+        }
+        for (const auto group : view(groups[s])) {
+            if (group < 0 || static_cast<std::size_t>(group) >= n_groups[s]) refuse("a group is out of range");
+        }
+    }
+    std::vector<OwnedMoments> found(members.size());
+    {
+        const nb::gil_scoped_release release;
+        const auto pool = [&](std::int64_t s) {
+            found[s] = pooled(cells, view(members[s]), view(groups[s]), n_groups[s]);
+        };
+        run_tasks(static_cast<std::int64_t>(members.size()), pool, check_signals);
+    }
+    std::vector<nb::tuple> sets;
+    for (std::size_t s = 0; s < members.size(); ++s) {
+        const auto d = members[s].size();
+        sets.push_back(nb::make_tuple(to_python(std::move(found[s].weights)), to_python(std::move(found[s].means), n_groups[s], d),
+                                      to_python(std::move(found[s].products), n_groups[s], CellMoments::n_products(d))));
+    }
+    return sets;
+}
+
 Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
                                     const In<double>& floors, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                                     const In<std::int32_t>& parents) {
-    const auto q = weights.size(), d = means.shape(1);
-    if (means.shape(0) != q) refuse("each configuration needs a mean");
-    if (products.shape(0) != q * d || products.shape(1) != d) refuse("products must be (configurations d, d)");
-    if (d >= std::size_t{1} << 20) refuse("too many columns");
-    if (floors.size() != d) refuse("each column needs a floor");
-    const auto families = checked_families(children, offsets, parents, d);
-    const CellMoments cells{view(weights), {means.data(), means.size()}, {products.data(), products.size()},
-                            static_cast<std::int32_t>(d)};
+    const auto cells = checked_moments(weights, means, products);
+    if (floors.size() != means.shape(1)) refuse("each column needs a floor");
+    const auto families = checked_families(children, offsets, parents, means.shape(1));
     std::vector<double> found;
     {
         const nb::gil_scoped_release release;
@@ -258,6 +297,8 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("of_set").noconvert(), nb::arg("weight"));
     m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(),
           nb::arg("cells"), nb::arg("members"), nb::arg("sums"));
+    m.def("pooled_moments", &pooled_moments, nb::arg("weights").noconvert(), nb::arg("means").noconvert(),
+          nb::arg("products").noconvert(), nb::arg("members").noconvert(), nb::arg("groups").noconvert(), nb::arg("n_groups"));
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
           nb::arg("products"));

@@ -1,8 +1,11 @@
-// Sums and centred products of numbers in the cells of labels, of rows that come a block at a time.
+// Sums and centred products of numbers in the cells of labels: of rows that come a block at a time, and of groups of cells.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace fishernet {
 
@@ -18,11 +21,37 @@ struct NumberBlock {
     std::size_t d() const { return members.size(); }
 };
 
+// The rows in each cell of some labels: their weight (q), the means of d numbers (q, d), and the centred sums of their
+// products, (q, d (d + 1) / 2): of each number with itself and those before it.
+struct CellMoments {
+    std::span<const double> weights;
+    std::span<const double> means;
+    std::span<const double> products;
+    std::int32_t d;
+
+    std::size_t size() const { return weights.size(); }
+
+    // How many products a cell of d numbers has, and the place of that of two numbers among them.
+    static constexpr std::size_t n_products(std::size_t d) { return d * (d + 1) / 2; }
+    static constexpr std::size_t place(std::size_t i, std::size_t k) { return n_products(std::max(i, k)) + std::min(i, k); }
+};
+
+// The same, with its numbers.
+struct OwnedMoments {
+    std::vector<double> weights, means, products;
+    std::int32_t d = 0;
+
+    CellMoments cells() const { return {weights, means, products, d}; }
+};
+
+// The moments of some of the numbers, ascending, in groups of cells; a group without rows has zeros.
+OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members, std::span<const std::int64_t> groups,
+                    std::size_t n_groups);
+
 // Adds the weighted numbers of each cell to its sums, (cells, d).
 void add_sums(const NumberBlock& block, std::span<double> sums);
 
-// Adds the products of what the numbers are apart from the centre of their cell, (cells, d), to (cells, d, d): the lower
-// triangles alone.
+// Adds the products of what the numbers are apart from the centre of their cell, (cells, d), to (cells, d, d).
 void add_products(const NumberBlock& block, std::span<const double> centres, std::span<double> products);
 
 }  // namespace fishernet

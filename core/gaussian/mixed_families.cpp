@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/pool.hpp"
@@ -14,38 +15,17 @@ namespace {
 
 constexpr std::int64_t families_at_once = 16;
 
-// The moments of all rows as one configuration: the mean (d) and the products (d, d).
-struct Whole {
-    double weight = 0;
-    std::vector<double> mean, products;
-};
-
-Whole pooled(const CellMoments& cells) {
-    const auto d = static_cast<std::size_t>(cells.d);
-    Whole all{0, std::vector<double>(d), std::vector<double>(d * d)};
-    for (std::size_t j = 0; j < cells.size(); ++j) {
-        all.weight += cells.weights[j];
-        for (std::size_t i = 0; i < d; ++i) all.mean[i] += cells.weights[j] * cells.means[j * d + i];
-    }
-    if (all.weight > 0) {
-        for (double& mean : all.mean) mean /= all.weight;
-    }
-    for (std::size_t j = 0; j < cells.size(); ++j) {
-        const double* mean = cells.means.data() + j * d;
-        const double* products = cells.products.data() + j * d * d;
-        for (std::size_t i = 0; i < d; ++i) {
-            const double apart = cells.weights[j] * (mean[i] - all.mean[i]);
-            for (std::size_t k = 0; k < d; ++k) all.products[i * d + k] += products[i * d + k] + apart * (mean[k] - all.mean[k]);
-        }
-    }
-    return all;
+// The moments of all rows as one configuration.
+OwnedMoments whole(const CellMoments& cells) {
+    std::vector<std::int32_t> members(static_cast<std::size_t>(cells.d));
+    std::iota(members.begin(), members.end(), 0);
+    const std::vector<std::int64_t> groups(cells.size());
+    return pooled(cells, members, groups, 1);
 }
 
 // The Cholesky factor of the products of a family's columns, the child last, a row after the other.
 class Family {
 public:
-    explicit Family(std::int32_t d) : d_(static_cast<std::size_t>(d)) {}
-
     void begin(std::span<const std::int32_t> parents, std::int32_t child) {
         columns_.assign(parents.begin(), parents.end());
         columns_.push_back(child);
@@ -54,18 +34,17 @@ public:
 
     std::size_t size() const { return columns_.size(); }
 
-    // Factors products (d, d). A parent of which those before it leave no more than a share of `least` (d) is passed over:
+    // Factors the products of a configuration. A parent of which those before it leave no more than a share of `least` (d) is passed over:
     // its pivot is 0. False if one is.
     bool factorize(const double* products, std::span<const double> least, double share) {
         const auto n = columns_.size();
         bool free = true;
         for (std::size_t i = 0; i < n; ++i) {
-            const double* row = products + static_cast<std::size_t>(columns_[i]) * d_;
             double* own = factor_.data() + i * n;
-            double rest = row[columns_[i]];
+            double rest = product(products, i, i);
             for (std::size_t k = 0; k < i; ++k) {
                 const double* before = factor_.data() + k * n;
-                double along = row[columns_[k]];
+                double along = product(products, i, k);
                 for (std::size_t u = 0; u < k; ++u) along -= before[u] * own[u];
                 own[k] = before[k] > 0 ? along / before[k] : 0;
                 rest -= own[k] * own[k];
@@ -104,7 +83,7 @@ public:
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const auto at = static_cast<std::size_t>(columns_[i]);
             double along = 0;
-            for (std::size_t k = 0; k < columns_.size(); ++k) along += products[at * d_ + columns_[k]] * combination[k];
+            for (std::size_t k = 0; k < columns_.size(); ++k) along += product(products, i, k) * combination[k];
             sum += combination[i] * along;
             apart += combination[i] * (own[at] - mean[at]);
         }
@@ -112,7 +91,11 @@ public:
     }
 
 private:
-    std::size_t d_;
+    // The product of two of the columns, by their places among these.
+    double product(const double* products, std::size_t i, std::size_t k) const {
+        return products[CellMoments::place(static_cast<std::size_t>(columns_[i]), static_cast<std::size_t>(columns_[k]))];
+    }
+
     std::vector<std::int32_t> columns_;
     std::vector<double> factor_;
 };
@@ -121,37 +104,38 @@ private:
 class Likelihoods {
 public:
     Likelihoods(const CellMoments& cells, std::span<const double> floors)
-        : cells_(cells), floors_(floors), all_(pooled(cells)), least_(static_cast<std::size_t>(cells.d)) {
-        for (std::size_t i = 0; i < least_.size(); ++i) least_[i] = no_rest * all_.products[i * least_.size() + i];
+        : cells_(cells), floors_(floors), all_(whole(cells)), least_(static_cast<std::size_t>(cells.d)) {
+        for (std::size_t i = 0; i < least_.size(); ++i) least_[i] = no_rest * all_.products[CellMoments::place(i, i)];
     }
 
-    double weight() const { return all_.weight; }
+    double weight() const { return all_.weights[0]; }
 
     double of(std::span<const std::int32_t> parents, std::int32_t number, Family& family,
               std::vector<double>& combination) const {
         const auto d = static_cast<std::size_t>(cells_.d), child = static_cast<std::size_t>(number);
         // rows that are next to as few as parameters tell of the child alone
-        const bool few = all_.weight < 2 * static_cast<double>(parents.size() + 2);
+        const double total = weight();
+        const bool few = total < 2 * static_cast<double>(parents.size() + 2);
         family.begin(few ? parents.first(0) : parents, number);
         family.factorize(all_.products.data(), least_, 1);
         family.residual(combination);
         const double floor = floors_[child];
-        const double variance = std::max({family.rest() / all_.weight, least_[child] / all_.weight, floor});
+        const double variance = std::max({family.rest() / total, least_[child] / total, floor});
         const auto needed = static_cast<double>(family.size() + 1);
         double sum = 0;
         for (std::size_t j = 0; j < cells_.size(); ++j) {
             const double weight = cells_.weights[j];
             if (!(weight > 0)) continue;
-            const double* products = cells_.products.data() + j * d * d;
+            const double* products = cells_.products.data() + j * CellMoments::n_products(d);
             double own = variance, squares = 0;
-            const bool free = weight >= needed && family.factorize(products, least_, weight / all_.weight);
-            const double nothing = floor > 0 ? 0 : least_[child] * (weight / all_.weight);
+            const bool free = weight >= needed && family.factorize(products, least_, weight / total);
+            const double nothing = floor > 0 ? 0 : least_[child] * (weight / total);
             if (free && (family.rest() > nothing || floor > 0)) {
                 squares = family.rest();
                 own = std::max(squares / weight, floor);
             } else {
                 squares =
-                    family.squares(combination, products, cells_.means.data() + j * d, all_.mean.data(), weight);
+                    family.squares(combination, products, cells_.means.data() + j * d, all_.means.data(), weight);
             }
             if (own > 0) sum -= 0.5 * weight * std::log(2 * std::numbers::pi * own) + 0.5 * squares / own;
         }
@@ -161,20 +145,20 @@ public:
 private:
     const CellMoments& cells_;
     std::span<const double> floors_;
-    Whole all_;
+    OwnedMoments all_;
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
 
 // The moments of a family's numbers, the child last, in the configurations that occur among the rows that lack nothing.
 class FamilyMoments {
 public:
-    FamilyMoments(const IncompleteRows& rows, std::span<const std::int32_t> parents, std::int32_t child) : d_(0) {
+    FamilyMoments(const IncompleteRows& rows, std::span<const std::int32_t> parents, std::int32_t child) {
         for (const auto p : parents) (rows.number(p) ? numbers_ : labels_).push_back(p);
         numbers_.push_back(child);
         d_ = numbers_.size();
         find_cells(rows);
         means_.assign(weights_.size() * d_, 0);
-        products_.assign(weights_.size() * d_ * d_, 0);
+        products_.assign(weights_.size() * CellMoments::n_products(d_), 0);
         for (std::size_t i = 0; i < d_; ++i) add_means(rows.column(numbers_[i]), rows.weights, i);
         for (std::size_t i = 0; i < d_; ++i) {
             for (std::size_t k = 0; k <= i; ++k) {
@@ -186,21 +170,14 @@ public:
     CellMoments cells() const { return {weights_, means_, products_, static_cast<std::int32_t>(d_)}; }
 
     // Those of the child, whatever the configuration.
-    FamilyMoments of_child() const {
-        FamilyMoments found;
-        const auto whole = pooled(cells());
-        found.d_ = 1;
-        found.weights_ = {whole.weight};
-        found.means_ = {whole.mean[d_ - 1]};
-        found.products_ = {whole.products[d_ * d_ - 1]};
-        return found;
+    OwnedMoments of_child() const {
+        const std::vector<std::int64_t> groups(weights_.size());
+        return pooled(cells(), {{static_cast<std::int32_t>(d_) - 1}}, groups, 1);
     }
 
     const std::vector<std::int32_t>& numbers() const { return numbers_; }
 
 private:
-    FamilyMoments() : d_(0) {}
-
     void find_cells(const IncompleteRows& rows) {
         std::unordered_map<std::int64_t, std::int32_t> places;
         for (std::size_t r = 0; r < rows.n; ++r) {
@@ -235,13 +212,12 @@ private:
         for (std::size_t at = 0; at < known_.size(); ++at) {
             const auto j = static_cast<std::size_t>(cells_[at]);
             const double weight = weights.empty() ? 1 : weights[known_[at]];
-            products_[(j * d_ + i) * d_ + k] +=
+            products_[j * CellMoments::n_products(d_) + CellMoments::place(i, k)] +=
                 weight * (one[known_[at]] - means_[j * d_ + i]) * (other[known_[at]] - means_[j * d_ + k]);
         }
-        for (std::size_t j = 0; j < weights_.size(); ++j) products_[(j * d_ + k) * d_ + i] = products_[(j * d_ + i) * d_ + k];
     }
 
-    std::size_t d_;
+    std::size_t d_ = 0;
     std::vector<std::int32_t> labels_, numbers_;
     std::vector<std::size_t> known_;   // rows that lack nothing
     std::vector<std::int32_t> cells_;  // the configuration of each
@@ -256,7 +232,7 @@ std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const 
     const Likelihoods likelihoods(cells, floors);
     std::vector<double> found(families.size());
     const auto score_block = [&](std::int64_t block) {
-        Family family(cells.d);
+        Family family;
         std::vector<double> combination;
         for (auto f = block * families_at_once; f < std::min(n, (block + 1) * families_at_once); ++f) {
             const auto at = static_cast<std::size_t>(f);
@@ -284,7 +260,7 @@ Told told_by_parents(const IncompleteRows& rows, std::span<const double> floors,
         if (!(together.weight() > 0)) return;
         const auto alone = moments.of_child();
         const auto own_cells = alone.cells();
-        Family family(cells.d), single(1);
+        Family family, single;
         std::vector<double> combination;
         found.likelihoods[at] =
             together.of(parents, child, family, combination) -

@@ -7,19 +7,9 @@
 
 #include "base/interrupt.hpp"
 #include "counts/families.hpp"
+#include "gaussian/cell_moments.hpp"
 
 namespace fishernet {
-
-// The rows in each configuration of some labels: their weight (q), the means of d numbers (q, d), and the centred sums of
-// their products (q, d, d).
-struct CellMoments {
-    std::span<const double> weights;
-    std::span<const double> means;
-    std::span<const double> products;
-    std::int32_t d;
-
-    std::size_t size() const { return weights.size(); }
-};
 
 // The largest log-likelihood of each family's child given its parents, all of them numbers, by a regression in each
 // configuration. A configuration with fewer rows than a regression has parameters (one intercept, the coefficients and a

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "base/draws.hpp"
+#include "base/float_kernels.hpp"
 #include "gaussian/blanket_search.hpp"
+#include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
 #include "gaussian/regression.hpp"
 #include "test/check.hpp"
@@ -197,3 +199,60 @@ TEST(regression_moves_leave_no_trace) { moves_leave_no_trace(); }
 TEST(gaussian_sets_and_families_are_their_determinants) { sets_and_families_are_their_determinants(); }
 TEST(collinear_columns_are_found) { collinear_columns_are_found(); }
 TEST(climbs_of_edges_end_at_the_top) { climbs_end_at_the_top(); }
+
+// Sums in the order of the rows have one result, whichever instruction set adds them.
+TEST(products_of_cells_are_those_of_their_rows) {
+    Draws draws(5, 1);
+    const std::int64_t width = 13, n = 400;
+    std::vector<double> values(static_cast<std::size_t>(width * n)), weights(static_cast<std::size_t>(n));
+    std::vector<std::int64_t> cells(static_cast<std::size_t>(n));
+    for (double& value : values) value = static_cast<double>(draws.below(2001)) / 7 - 100;
+    for (double& weight : weights) weight = static_cast<double>(draws.below(4));
+    for (auto& cell : cells) cell = draws.below(3) * 2;  // odd cells have no rows
+    for (std::size_t d = 0; d <= 13; ++d) {
+        std::vector<std::int32_t> members(d);
+        std::iota(members.begin(), members.end(), static_cast<std::int32_t>(13 - d));
+        for (const bool weighted : {false, true}) {
+            const NumberBlock block{values, cells, weighted ? std::span<const double>(weights) : std::span<const double>(),
+                                    width, members};
+            std::vector<double> centres(6 * d, 1.5), products(6 * d * d, 2.0), wanted(products);
+            add_products(block, centres, products);
+            for (std::size_t r = 0; r < static_cast<std::size_t>(n); ++r) {
+                const auto at = static_cast<std::size_t>(cells[r]) * d * d;
+                const double* x = values.data() + r * static_cast<std::size_t>(width) + (13 - d);
+                for (std::size_t i = 0; i < d; ++i) {
+                    const double scaled = (weighted ? weights[r] : 1.0) * (x[i] - 1.5);
+                    for (std::size_t k = 0; k <= i; ++k) wanted[at + i * d + k] += scaled * (x[k] - 1.5);
+                }
+            }
+            bool same = true;
+            for (std::size_t cell = 0; cell < 6; ++cell) {
+                for (std::size_t i = 0; i < d; ++i) {
+                    for (std::size_t k = 0; k <= i; ++k) {
+                        const double value = wanted[(cell * d + i) * d + k];
+                        same = same && products[(cell * d + i) * d + k] == value && products[(cell * d + k) * d + i] == value;
+                    }
+                }
+            }
+            CHECK(same);
+        }
+    }
+}
+
+void tile(const FloatKernels& kernels) {
+    std::vector<double> left(80), right(80), into(64, 1.0), wanted(into);
+    for (std::size_t i = 0; i < 80; ++i) left[i] = 1.0 / static_cast<double>(i + 1), right[i] = std::sqrt(static_cast<double>(i));
+    kernels.add_tile(into.data() + 2, 12, left.data(), right.data(), 9, 7);
+    for (std::size_t r = 0; r < 7; ++r) {
+        for (std::size_t i = 0; i < 4; ++i) {
+            for (std::size_t j = 0; j < 8; ++j) wanted[2 + i * 12 + j] += left[r * 9 + i] * right[r * 9 + j];
+        }
+    }
+    CHECK(into == wanted);
+}
+
+TEST(tiles_have_one_result_on_every_instruction_set) {
+    for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
+        if (supports(isa)) tile(Variants<FloatKernels>::of(isa));
+    }
+}

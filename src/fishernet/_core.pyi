@@ -568,6 +568,14 @@ def add_products_by_cell(
     centres: Sequence[Float64],
     products: Sequence[Float64],
 ) -> None: ...
+def pooled_moments(
+    weights: Float64,
+    means: Float64,
+    products: Float64,
+    members: Sequence[Int32],
+    groups: Sequence[Int64],
+    n_groups: Sequence[int],
+) -> list[tuple[Float64, Float64, Float64]]: ...
 def mixed_family_likelihoods(
     weights: Float64,
     means: Float64,

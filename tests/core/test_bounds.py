@@ -48,6 +48,12 @@ def stationary(inputs: Any, strides: Any) -> Any:
 
 TWO = np.full(2, 2.0)
 
+
+def pooled(members: Any, groups: Any, n_products: int = 3) -> Any:
+    """Pool two configurations of two numbers."""
+    return _core.pooled_moments(TWO, np.zeros((2, 2)), np.zeros((2, n_products)), [members], [groups], [2])
+
+
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "offsets beyond the members": (lambda: _core.count(columns(2), i64(0, 10**9, 1), i32(0), 9), "must not fall"),
     "offsets that begin late": (lambda: _core.count(columns(2), i64(1, 1), i32(0), 9), "do not fit"),
@@ -73,6 +79,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _core.ExactSearch(np.zeros(4), np.zeros((1, 4)), i32(0, 0), np.zeros(1), 1, SQUARE, SQUARE, TWO, 1e6),
         "a price for each child",
     ),
+    "a group that is not there": (lambda: pooled(i32(0, 1), i64(0, 2)), "a group is out of range"),
+    "a configuration without a group": (lambda: pooled(i32(0, 1), i64(0)), "needs a group"),
+    "members that fall": (lambda: pooled(i32(1, 0), i64(0, 1)), "must be ascending"),
+    "products of other numbers": (lambda: pooled(i32(0), i64(0, 1), 4), "the product of each number"),
     "its own required parent": (
         lambda: _core.ExactSearch(
             columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool), np.full(2, 2.0), 2.0**24

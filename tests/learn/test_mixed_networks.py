@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from scipy.special import logsumexp
 
 import fishernet as fn
 from fishernet.learn.missing.mixed_em import MixedSteps
+from fishernet.scores import Families, local_scores, named_score
 from tests.reference.mixed import Joint, random_network
 
 
@@ -74,6 +76,27 @@ def test_scores_are_likelihoods_less_the_price_of_their_parameters(
     for name, price in (("loglik", 0.0), ("aic", 1.0), ("bic", 0.5 * math.log(table.total))):
         got = fn.local_score(table, child, parents, name)  # type: ignore[arg-type]
         assert got == pytest.approx(expected - price * parameters, rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_numbers", [1, 3, 9])
+def test_families_of_many_label_sets_at_once_have_the_scores_of_each(n_numbers: int, weighted: bool) -> None:
+    """Sets are counted jointly, and added up from larger ones: numbers far from 0, and states that never occur."""
+    rng = np.random.default_rng(n_numbers)
+    n, cards = 3000, [2, 3, 2, 4, 2]
+    codes = [np.minimum(rng.integers(0, card, n), 2).astype(np.uint8) for card in cards]
+    numbers = rng.normal(size=(n_numbers, n)) + codes[1] - 2.0 * codes[3] + 1e6
+    numbers[1:] += 0.5 * numbers[:-1]
+    variables = [fn.Variable(f"c{i}", range(card)) for i, card in enumerate(cards)]
+    variables += [fn.Continuous(f"x{i}") for i in range(n_numbers)]  # type: ignore[misc]
+    weights = rng.integers(0, 4, n) if weighted else None
+    table = fn.Table(variables, [*codes, *numbers], weights=weights)
+    wanted = [(5, sets) for k in range(4) for sets in itertools.combinations(range(5), k)]
+    wanted += [(5 + n_numbers - 1, (*sets, 5)) for _, sets in wanted if n_numbers > 1]
+    found = local_scores(table, Families.from_pairs(wanted), named_score("loglik"))
+    for score, (child, parents) in zip(found, wanted, strict=True):
+        expected, _ = likelihood(table, table.names[child], [table.names[p] for p in parents])
+        assert score == pytest.approx(expected, rel=1e-9)
 
 
 def test_scores_do_not_depend_on_how_the_rows_come() -> None:

@@ -44,7 +44,8 @@ from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
-from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.counting import all_numbers, family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.moments import NumberRows
 from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Variable, any_missing, checked_variables
 
@@ -89,6 +90,7 @@ class Table(GivesFrames):
         "_has_missing",
         "_n_rows",
         "_native",
+        "_number_rows",
         "_numbers",
         "_variables",
         "_weights",
@@ -101,6 +103,7 @@ class Table(GivesFrames):
     _has_missing: bool | None
     _decisions: tuple[Decision, ...]
     _native: _core.Columns | None
+    _number_rows: NumberRows | None
     _numbers: npt.NDArray[np.float64] | None
 
     def __init__(
@@ -148,7 +151,7 @@ class Table(GivesFrames):
         self._n_rows = rows = check.integer(found if n_rows is None else n_rows, "n_rows", least=0)
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
-        self._has_missing = self._native = self._numbers = None
+        self._has_missing = self._native = self._numbers = self._number_rows = None
         self._decisions = ()
 
     @classmethod
@@ -449,6 +452,13 @@ class Table(GivesFrames):
         return self._native
 
     # ----------------------------------------------------------------------------------------- what learners ask it
+
+    @property
+    def number_rows(self) -> NumberRows:
+        """All columns of numbers, as their moments are taken; made at first use. For columns without missing cells."""
+        if self._number_rows is None:
+            self._number_rows = all_numbers(self)
+        return self._number_rows
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, given by ascending positions, in that order.

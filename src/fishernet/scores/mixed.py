@@ -19,10 +19,9 @@ References
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,42 +30,13 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
-from fishernet.data.statistics.statistic import occurring
 from fishernet.scores.base import Families
+from fishernet.scores.label_moments import CellMoments, LabelMoments
 
 Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
 
-SETS_AT_ONCE = 32  # whose moments are asked for together
-FEW_LABELS = 3  # with which all numbers are asked for at once
-MOST_HELD = 2**25  # numbers in all moments that are remembered, or asked for together: 256 MiB
 MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
-
-
-class CellMoments(NamedTuple):
-    """The rows in each configuration of some labels that occurs, as the core takes them."""
-
-    weights: Floats
-    means: Floats
-    products: Floats
-
-    @classmethod
-    def of(cls, statistic: Statistic) -> CellMoments:
-        """Return the moments of a statistic's cells."""
-        d = len(statistic.continuous)
-        if statistic.is_dense:
-            held = np.flatnonzero(statistic.counts.reshape(-1))
-            counts = statistic.counts.reshape(-1)[held]
-            mean, scatter = statistic.mean.reshape(-1, d)[held], statistic.scatter.reshape(-1, d, d)[held]
-        else:
-            counts, mean, scatter = occurring(statistic)[1], statistic.mean, statistic.scatter
-        parts = (counts, mean, scatter.reshape(-1, d))
-        return cls(*(np.ascontiguousarray(part, dtype=np.float64) for part in parts))
-
-    @property
-    def size(self) -> int:
-        """How many numbers it holds."""
-        return self.products.size
 
 
 class MixedTerms:
@@ -95,7 +65,7 @@ class MixedTerms:
         labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
         self._label_at = {v: at for at, v in enumerate(labels)}
         self._by_family = source.has_missing or source.by_set
-        self._held: OrderedDict[tuple[int, ...], tuple[tuple[int, ...], CellMoments]] = OrderedDict()
+        self._moments = LabelMoments(source)
         self._alone: dict[int, float] = {}
         self._floor: dict[int, float] = {}
 
@@ -144,9 +114,12 @@ class MixedTerms:
         for f, (_, parents) in enumerate(pairs):
             labels = tuple(p for p in parents if p in self._label_at)
             by_labels.setdefault(labels if self._tells(labels) else (), []).append(f)
-        asked = {labels: self._numbers_of(labels, [pairs[f] for f in which]) for labels, which in by_labels.items()}
+        asked = {
+            labels: tuple(sorted({v for f in which for v in self._numbers_in(pairs[f])}))
+            for labels, which in by_labels.items()
+        }
         found = np.empty(len(pairs))
-        for labels, numbers, moments in self._moments(asked):
+        for labels, numbers, moments in self._moments.of(asked):
             place = {v: at for at, v in enumerate(numbers)}
             which = by_labels[labels]
             of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
@@ -154,55 +127,16 @@ class MixedTerms:
             found[which] = _likelihoods(moments, floors, of_numbers)
         return found.tolist()
 
-    def _numbers_of(self, labels: tuple[int, ...], pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[int, ...]:
-        """Return the numbers whose moments some families need: all of few labels, which others will ask for."""
-        if len(labels) <= FEW_LABELS:
-            return tuple(self._numbers)
-        return tuple(sorted({v for child, parents in pairs for v in (child, *parents) if v not in self._label_at}))
+    def _numbers_in(self, family: tuple[int, tuple[int, ...]]) -> Iterator[int]:
+        child, parents = family
+        return (v for v in (child, *parents) if v not in self._label_at)
 
     def _tells(self, labels: tuple[int, ...]) -> bool:
         """Whether labels have so few configurations that rows can tell of each, and memory holds their moments."""
-        cells = math.prod(self._source.variables[v].cardinality for v in labels)
-        return not labels or (2 * cells <= self._source.total and self._size(labels) <= MOST_OF_SET)
-
-    def _size(self, labels: tuple[int, ...]) -> int:
-        """Return how many numbers the moments in each configuration of labels are at most."""
-        return math.prod(self._source.variables[v].cardinality for v in labels) * len(self._numbers) ** 2
-
-    def _batches(self, waiting: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Yield sets of labels whose moments are asked for together."""
-        part: list[tuple[int, ...]] = []
-        for labels in waiting:
-            if part and (len(part) == SETS_AT_ONCE or sum(map(self._size, [*part, labels])) > MOST_HELD):
-                yield part
-                part = []
-            part.append(labels)
-        if part:
-            yield part
-
-    def _moments(
-        self, asked: dict[tuple[int, ...], tuple[int, ...]]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], CellMoments]]:
-        """Yield sets of labels with numbers, those asked for among them, and their moments in each configuration.
-
-        The last are remembered. Several are asked for at once, which saves passes over the rows.
-        """
-        waiting = []
-        for labels, numbers in asked.items():
-            held = self._held.get(labels)
-            if held is None or not set(numbers) <= set(held[0]):
-                waiting.append(labels)
-                continue
-            self._held.move_to_end(labels)
-            yield labels, *held
-        for part in self._batches(waiting):
-            sets = [tuple(sorted((*labels, *asked[labels]))) for labels in part]
-            for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
-                statistic.require_complete(self._source.variables, "a score")
-                self._held[labels] = asked[labels], CellMoments.of(statistic)
-                yield labels, *self._held[labels]
-            while len(self._held) > 1 and sum(moments.size for _, moments in self._held.values()) > MOST_HELD:
-                self._held.popitem(last=False)
+        if not labels:
+            return True
+        cells, size = self._moments.configurations(labels), self._moments.size_of(labels)
+        return 2 * cells <= self._source.total and size <= MOST_OF_SET
 
     def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""

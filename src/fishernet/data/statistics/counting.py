@@ -45,6 +45,8 @@ class _Rows(Protocol):
     def has_missing(self) -> bool: ...
     @property
     def native(self) -> _core.Columns: ...
+    @property
+    def number_rows(self) -> NumberRows: ...
     def require_complete(self, purpose: str) -> None: ...
 
 
@@ -205,10 +207,9 @@ def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]],
             numbers_of[at] = tuple([v for v in chosen if rows.variables[v].is_continuous])
             together.setdefault(chosen if one.left_out else (), []).append(at)
     for incomplete, places in together.items():
-        numbers = sorted({v for at in places for v in numbers_of[at]})
+        numbers = sorted({v for at in places for v in numbers_of[at]}) if incomplete else _numbers_of(rows)
         place = {v: position for position, v in enumerate(numbers)}
-        of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
-        held = NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, incomplete))
+        held = _number_rows(rows, numbers, incomplete) if incomplete else rows.number_rows
         alike = [counted[at] for at in places]
         members = [np.array([place[v] for v in numbers_of[at]], dtype=np.int32) for at in places]
         cells_of, counts = [_cells_of(one, rows) for one in alike], [one.counts.reshape(-1) for one in alike]
@@ -220,6 +221,22 @@ def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]],
             d = len(own)
             found[at] = Statistic.adopt(*cells, own, mean.reshape(*shape, d), scatter.reshape(*shape, d, d))
     return found
+
+
+def _numbers_of(rows: _Rows) -> list[int]:
+    """Return the positions of the columns of numbers."""
+    return [v for v, variable in enumerate(rows.variables) if variable.is_continuous]
+
+
+def _number_rows(rows: _Rows, numbers: Sequence[int], incomplete: Sequence[int]) -> NumberRows:
+    """Return some columns of numbers, in the rows that have weight and no missing cell in some columns."""
+    of = [rows.variables[v] for v in numbers], [rows.codes[v] for v in numbers]
+    return NumberRows(*of, rows.weights, rows.n_rows, partial(_counted_rows, rows, incomplete))
+
+
+def all_numbers(rows: _Rows) -> NumberRows:
+    """Return all columns of numbers, which have no missing cell, in the rows that have weight."""
+    return _number_rows(rows, _numbers_of(rows), ())
 
 
 def _cells_of(counted: Statistic, rows: _Rows) -> CellsOf:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,21 @@ from fishernet import _core
 from fishernet.data.arrays import row_blocks
 
 SUMMED_ROWS = 2**16  # in a block: part of what the last bits of sums are
-MOST_KEPT = 2**23  # numbers and cells of rows that are held for the second pass: 64 MiB
+MOST_KEPT = 2**23  # numbers of rows that are kept, and cells of rows that are held for the second pass: 64 MiB each
 
 Floats = npt.NDArray[np.float64]
 Cells = npt.NDArray[np.int64]
 Kept = Callable[[slice], npt.NDArray[np.bool_] | slice]  # which rows of a block count
 CellsOf = Callable[[slice, npt.NDArray[np.bool_] | slice], Cells]  # of the rows of a block that count
+
+
+class _Apart(NamedTuple):
+    """Which rows of a block count, their numbers, (rows, d), less an origin, and weights."""
+
+    at: slice
+    kept: npt.NDArray[np.bool_] | slice
+    values: Floats
+    weights: Floats | None
 
 
 class NumberRows:
@@ -49,6 +59,7 @@ class NumberRows:
     ) -> None:
         self._variables, self._columns, self._weights = variables, columns, weights
         self._n_rows, self._kept = n_rows, kept
+        self._held: list[_Apart] | None = None
 
     @property
     def d(self) -> int:
@@ -96,36 +107,44 @@ class NumberRows:
         members : sequence of (d,) int32 arrays
             The positions of the columns that are asked for.
         """
-        origin = self._plain_mean()  # sums of numbers far from 0 would cancel
+
+        def with_cells() -> Iterator[tuple[_Apart, list[Cells]]]:
+            for block in self._apart():
+                yield block, [np.ascontiguousarray(of(block.at, block.kept)) for of in cells_of]
+
+        parts = list(with_cells()) if self._n_rows * len(cells_of) <= MOST_KEPT else None
         centres = [np.zeros((len(of), len(own))) for of, own in zip(counts, members, strict=True)]
-        held = self._n_rows * (len(cells_of) + self.d) <= MOST_KEPT
-        parts = list(self._apart(cells_of, origin)) if held else []
-        for values, weights, cells in parts if held else self._apart(cells_of, origin):
-            _core.add_sums_by_cell(values, weights, cells, members, centres)
+        for block, cells in parts or with_cells():
+            _core.add_sums_by_cell(block.values, block.weights, cells, members, centres)
         for centre, of in zip(centres, counts, strict=True):
             centre /= np.where(of > 0, of, 1)[:, None]
         products = [np.zeros((len(of) * len(own), len(own))) for of, own in zip(counts, members, strict=True)]
-        for values, weights, cells in parts if held else self._apart(cells_of, origin):
-            _core.add_products_by_cell(values, weights, cells, members, centres, products)
+        for block, cells in parts or with_cells():
+            _core.add_products_by_cell(block.values, block.weights, cells, members, centres, products)
         found = []
-        for centre, of, own, half in zip(centres, counts, members, products, strict=True):
-            scatter = half.reshape(-1, len(own), len(own))
-            above = np.triu_indices(len(own), 1)
-            scatter[:, above[0], above[1]] = scatter[:, above[1], above[0]]
-            found.append((np.where((of > 0)[:, None], origin[own, 0] + centre, 0.0), scatter))
+        for centre, of, own, scatter in zip(centres, counts, members, products, strict=True):
+            mean = np.where((of > 0)[:, None], self._origin[own, 0] + centre, 0.0)
+            found.append((mean, scatter.reshape(-1, len(own), len(own))))
         return found
 
-    def _apart(
-        self, cells_of: Sequence[CellsOf], origin: Floats
-    ) -> Iterator[tuple[Floats, Floats | None, list[Cells]]]:
-        """Yield the numbers of each block, taken from the origin, (rows, d), with their weights and cells."""
+    def _apart(self) -> Iterator[_Apart]:
+        """Yield the rows of each block, taken from the origin; they are kept where they are few."""
+        if self._held is not None:
+            yield from self._held
+            return
+        found = []
         for at, kept, x, w in self.blocks():
             weights = None if w is None else np.ascontiguousarray(w, dtype=np.float64)
-            cells = [np.ascontiguousarray(of(at, kept)) for of in cells_of]
-            yield np.ascontiguousarray((x - origin).T), weights, cells
+            block = _Apart(at, kept, np.ascontiguousarray((x - self._origin).T), weights)
+            if self._n_rows * self.d <= MOST_KEPT:
+                found.append(block)
+            yield block
+        if self._n_rows * self.d <= MOST_KEPT:
+            self._held = found
 
-    def _plain_mean(self) -> Floats:
-        """Return the mean of the rows that count, whatever their weights, (d, 1)."""
+    @cached_property
+    def _origin(self) -> Floats:
+        """The mean of the rows that count, whatever their weights, (d, 1): sums of numbers far from 0 would cancel."""
         n, sums = 0, np.zeros(self.d)
         for _, _, x, _ in self.blocks():
             n += x.shape[1]
