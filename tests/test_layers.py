@@ -117,13 +117,6 @@ def test_the_core_is_imported_by_few() -> None:
     }
 
 
-def test_files_and_folders_stay_small() -> None:
-    for path in FILES:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 720, f"{path} is too long to be one idea"
-    for folder in {path.parent for path in FILES}:
-        assert len(list(folder.glob("*.py"))) <= 22, f"{folder} holds more than twenty files"
-
-
 @functools.cache
 def trees() -> dict[str, ast.Module]:
     """What each file of the package says, by its path inside the package."""

@@ -456,8 +456,7 @@ class Table(GivesFrames):
     @property
     def number_rows(self) -> NumberRows:
         """All columns of numbers, as their moments are taken; made at first use. For columns without missing cells."""
-        if self._number_rows is None:
-            self._number_rows = all_numbers(self)
+        self._number_rows = self._number_rows or all_numbers(self)
         return self._number_rows
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
@@ -603,9 +602,8 @@ class Table(GivesFrames):
         pairs = zip(self._variables, self._columns, strict=True)
         cut = [cut_here(variable, column, self._weights, options) for variable, column in pairs]
         columns = [joined(blocks, self._n_rows, np.dtype(variable.dtype)) for variable, blocks in cut]
-        made = self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
-        made._decisions = told_of_bins(self._decisions, made._variables)
-        return made
+        variables = [variable for variable, _ in cut]
+        return self._remade(variables, columns, told_of_bins(self._decisions, variables))
 
     def rescale(self, scales: Scales = "auto") -> Self:
         """Give columns of numbers the scales on which they are more nearly normal, and the unit of their rounding.
@@ -620,7 +618,7 @@ class Table(GivesFrames):
         >>> print(table.rescale().variables[0].scale)
         log(x)
         """
-        return self._remade(on_scales(self._variables, self._columns, scales), self._columns)
+        return self._remade(on_scales(self._variables, self._columns, scales), self._columns, self._decisions)
 
     def with_missing_states(self) -> Self:
         """Make missing cells a state ``"missing"`` of their own, in each column that lacks some.
@@ -639,12 +637,14 @@ class Table(GivesFrames):
         """
         variables = with_missing_states(self._variables, self.missing_counts())
         columns = [column.astype(v.dtype, copy=False) for v, column in zip(variables, self._columns, strict=True)]
-        return self._remade(variables, columns)
+        return self._remade(variables, columns, self._decisions)
 
-    def _remade(self, variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]]) -> Self:
-        """Return other variables and columns, of which the same was decided."""
+    def _remade(
+        self, variables: Sequence[Column], columns: Sequence[Cells], decisions: tuple[Decision, ...] = ()
+    ) -> Self:
+        """Return other variables and columns of the same rows."""
         made = self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
-        made._decisions = self._decisions
+        made._decisions = decisions
         return made
 
     def to_numbers(self, *, seed: Seed = None) -> Self:
@@ -668,14 +668,12 @@ class Table(GivesFrames):
         >>> drawn.conform(table.variables) == table
         True
         """
-        drawn = drawn_numbers(self._variables, self._columns, generator(seed))
-        return self.adopt(*drawn, weights=self._weights, n_rows=self._n_rows)
+        return self._remade(*drawn_numbers(self._variables, self._columns, generator(seed)))
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
-        variables, columns = [self._variables[i] for i in chosen], [self._columns[i] for i in chosen]
-        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        return self._remade([self._variables[i] for i in chosen], [self._columns[i] for i in chosen])
 
     def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
         """Divide the rows at random in two tables.
@@ -721,7 +719,7 @@ class Table(GivesFrames):
         if self._variables == variables:
             return self
         columns = [recode(column, have, want, unknown=unknown) for have, column, want in self._matched(variables)]
-        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        return self._remade(variables, columns)
 
     def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:
         """Return what each variable's column is here, its cells, and the variable."""
