@@ -100,12 +100,15 @@ def test_bad_input(X: Any, score: str, message: str) -> None:
 def test_structure_and_parameters_in_one() -> None:
     X = numbers(80, 4, 7)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    for data in (X, frame, Scatter.from_data(frame)):
+    for data in (X, Scatter.from_data(frame)):
         found = fn.learn.bayesian_network(data, score="fractional", search="exact")
         assert isinstance(found, fn.BayesianNetwork)
         assert found.dag == fn.learn.dag(data, score="fractional", search="exact")
         assert found == fn.learn.parameters(found.dag, data)
         assert fn.learn.bayesian_network(data, search="exact") == found  # the score for numbers is the default
+    found = fn.learn.bayesian_network(frame, score="fractional", search="exact")
+    table = fn.Table.from_frame(frame).conform(found.variables)  # on the scales that were chosen
+    assert found == fn.learn.parameters(fn.learn.dag(table, score="fractional", search="exact"), table)
     with pytest.raises(fn.FishernetError, match="take score='fractional'"):
         fn.learn.bayesian_network(X, score="bdeu")
 
@@ -116,7 +119,8 @@ def test_columns_of_dates_are_numbers_of_a_gaussian_network() -> None:
     x = np.arange(200) / 50 + rng.normal(size=200)
     table = fn.Table.from_frame({"day": days, "x": x, "y": x + rng.normal(size=200)})
     net = fn.learn.bayesian_network(table)
-    assert net.variables == table.variables
+    assert net.names == table.names
+    assert all(variable.is_continuous for variable in net.variables)
     assert np.isfinite(net.log_prob(table)).all()
 
 
@@ -130,3 +134,19 @@ def test_noise_gets_next_to_no_arcs_where_columns_are_not_far_fewer_than_rows(n:
     empty = fn.learn.parameters(fn.Dag.from_edges(dag.names, []), X)
     assert fn.learn.parameters(dag, X).log_prob(held_out).mean() > empty.log_prob(held_out).mean() - 0.1
     assert fn.learn.dag(X, score="fractional", prior=False, search="hill-climb").n_edges > 10
+
+
+def test_numbers_alone_are_put_on_scales_and_cut_as_beside_labels() -> None:
+    """A skewed column takes its logarithm, one of two humps is cut, and neither where a search needs plain numbers."""
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=600)
+    wait = np.where(rng.random(600) < 0.4, 55, 80) + rng.normal(0, 3, 600)
+    frame = {"money": np.exp(size + rng.normal(0, 0.3, 600)), "wait": wait, "size": size}
+    with pytest.warns(fn.FishernetWarning, match="'wait'"):
+        net = fn.learn.bayesian_network(frame)
+    kinds = {v.name: "cut" if not v.is_continuous else str(v.scale) for v in net.variables}
+    assert (kinds["wait"], kinds["money"]) == ("cut", "log(x)")
+    assert {frozenset(arc) for arc in net.dag.edges} == {frozenset({"money", "size"})}
+    for asked in ({"search": "exact"}, {"score": "fractional"}, {"required": [("size", "wait")]}, {"bins": {}}):
+        assert all(v.is_continuous for v in fn.learn.bayesian_network(frame, **asked).variables), asked
+    assert fn.learn.cross_validate(frame, folds=3, seed=1, score="fractional").held_out.shape == (3,)

@@ -487,7 +487,8 @@ def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> lis
     Those of one table alone would tell it from the others: its rows lie evenly between them. Without `graph` each
     column goes by itself.
     """
-    if bins is None and not mixes_numbers(tables[0].variables):
+    numbers = any(v.is_continuous for v in tables[0].variables) if graph else mixes_numbers(tables[0].variables)
+    if bins is None and not numbers:
         return tables
     variables = prepared(stacked(tables), bins, graph=graph).variables
     return [table.select([variable.name for variable in variables]).conform(variables) for table in tables]

@@ -8,7 +8,7 @@ Sums of products scaled to 1 on the diagonal: correlations, when they are centre
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Self
@@ -306,7 +306,8 @@ def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool
     found = {name: of for name, of in found.items() if name not in keep}
     if not found:
         return source
-    warn("; ".join(_left_out(name, found, keep) for name in found))
+    scaled = {variable.name for variable in source.variables if getattr(variable, "scale", None) is not None}
+    warn("; ".join(_left_out(name, found, keep, scaled) for name in found))
     rest = [name for name in source.names if name not in found]
     if source.rows is not None:
         return source.rows.select(rest)
@@ -333,9 +334,10 @@ def _of_known_cells(rows: Table, first: Container[str]) -> dict[str, list[str]]:
     return {name: of for name, of in found.items() if name in determined(known[name], of)}
 
 
-def _left_out(name: str, found: Mapping[str, list[str]], keep: Container[str]) -> str:
+def _left_out(name: str, found: Mapping[str, list[str]], keep: Container[str], scaled: Set[str]) -> str:
     """Return that a column is left out, and what else could be, so that it stays."""
     shared = {part for other, of in found.items() if other != name for part in of}
     free = [] if shared & {*found[name]} else [part for part in found[name] if part not in keep]
     instead = f"; leave out {free[0]!r} instead to keep it" if free else ""
-    return f"{_combination(name, found[name])} and is left out{instead}"
+    on_scales = ", on the scales that they are taken on," if scaled & {name, *found[name]} else ""
+    return f"{_combination(name, found[name])}{on_scales} and is left out{instead}"

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,12 @@ from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
-from fishernet.data.moments import without_determined
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
-from fishernet.learn.numbers.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structures import named_columns, structure
+from fishernet.learn.structures import structure
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
@@ -168,13 +167,13 @@ def cross_validate(
     >>> bool(-3 < found.mean < -2)
     True
     """
-    table = prepared(as_data(table, "cross_validate, which holds rows out,"))
+    table = as_data(table, "cross_validate, which holds rows out,")
     check_smoothing(smoothing, ess)
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)
     options = reusable(as_dag)
-    table = cast(Table, without_determined(table, named_columns(options.get("required", ()), options.get("start"))))
+    table = prepared_for(table, score=score, search=search, **options)
     seeds = random.integers(0, 2**63, folds).tolist()
     logs = np.empty(table.n_rows)
     seconds = np.empty(folds)

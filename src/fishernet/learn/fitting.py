@@ -26,7 +26,7 @@ from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.missing.mixed_em import mixed_em
-from fishernet.learn.numbers.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure
@@ -423,8 +423,8 @@ def bayesian_network(
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
-    Numbers beside labels have regressions, on the scales on which they are most nearly normal (`Table.rescale`); no arc
-    runs from a number to labels.
+    Numbers have regressions, on the scales on which they are most nearly normal (`Table.rescale`); no arc runs from a
+    number to labels. Those of an array, which has no labels beside them, are taken as they are.
 
     Parameters
     ----------
@@ -435,9 +435,10 @@ def bayesian_network(
         As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
         score.
     bins : int, "auto" or mapping, optional
-        Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default, of numbers
-        beside labels, those in which one number has a tenth of the rows and three times as many as its neighbours, as
-        no hours or no income, and those in whose bins the table is more probable by far; they are told in a warning.
+        Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default those in
+        which one number has a tenth of the rows and three times as many as its neighbours, as no hours or no income,
+        and those in whose bins the table is more probable by far; they are told in a warning. In a table of numbers
+        alone none is where ``score``, ``search`` or arcs that are asked for need numbers.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.
@@ -456,7 +457,7 @@ def bayesian_network(
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
     if source.rows is not None:
-        source = prepared(source.rows, bins)
+        source = prepared_for(source.rows, bins, **options)
     make = word(conditionals, "conditionals", KINDS)
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from fishernet.base import check
 from fishernet.base.display import Brief, page, shows_pages
@@ -19,7 +19,6 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.data import Table
 from fishernet.data.matching import as_data
-from fishernet.data.moments import without_determined
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, stacked
 from fishernet.data.variable import Column
@@ -193,16 +192,15 @@ def _material(
             raise FishernetError("bins= cannot be combined with model=; the model has its states", parameter="bins")
         fitted = _fitted(model, original)
         return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
-    ready = prepared(original, bins)
+    ready = prepared(original, bins, keep=[] if target is None else [target])
     numbers = {v.name for v in original.variables if v.is_continuous}
     if later is not None:
         own = _as_compared(original, later, bins)
         columns = [own.get(v.name, v) if v.name in numbers else v for v in ready.variables]
         ready = original.select(ready.names).conform(columns)
-    rows = cast(Table, without_determined(ready, [] if target is None else [target]))
-    cut = tuple(v.name for v in rows.variables if v.name in numbers and not v.is_continuous)
-    net = bayesian_network(rows, bins={}, seed=seed, progress=progress)
-    return original, Material(rows, net, True, seed), cut
+    cut = tuple(v.name for v in ready.variables if v.name in numbers and not v.is_continuous)
+    net = bayesian_network(ready, bins={}, seed=seed, progress=progress)
+    return original, Material(ready, net, True, seed), cut
 
 
 def _as_compared(table: Table, later: Table, bins: Bins | None) -> dict[str, Column]:

@@ -150,7 +150,7 @@ class _Fitted:
     @classmethod
     def of(cls, rows: Table, numbers: Table) -> _Fitted:
         """Learn a graph of rows; `numbers` are the same where nothing is cut."""
-        dag = structure(rows, search="hill-climb").dag
+        dag = structure(rows, search="hill-climb", score="bic").dag  # also of columns that are the same on some scale
         families = Families.from_pairs(enumerate(dag.parents))
         pairs = zip(rows.codes, rows.variables, numbers.variables, strict=True)
         worth = sum(_worth(rows, column, now, was) for column, now, was in pairs if was.is_continuous)

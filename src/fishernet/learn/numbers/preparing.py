@@ -1,8 +1,9 @@
-"""What is done with numbers that stand beside labels before a network is learned: one answer for all verbs."""
+"""What is done with numbers before a network is learned: one answer for all verbs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -10,28 +11,33 @@ import numpy.typing as npt
 from fishernet.base.errors import warn
 from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.scales import heaped_at
+from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
-from fishernet.data.variable import mixes_numbers
 from fishernet.learn.numbers.by_families import by_families
+from fishernet.learn.structures import named_columns
+from fishernet.scores import named_score
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 
 
-def prepared(rows: Table, bins: Bins | None = None, *, graph: bool = True, told: bool = True) -> Table:
-    """Return a table as networks are learned from it by default; columns of numbers alone stay as they are.
+def prepared(
+    rows: Table, bins: Bins | None = None, *, keep: Iterable[str] = (), graph: bool = True, told: bool = True
+) -> Table:
+    """Return a table as networks are learned from it by default.
 
-    Numbers beside labels are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which
-    rows heap up at one number, as at no hours or no income, are cut into bins. With `graph`, scales go by the families
-    of one, and columns that are more probable in bins by far are cut, too (`by_families`). Nothing is cut but what
-    `bins` says, if it does. What is cut is told in a warning.
+    Numbers are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which rows heap up at
+    one number, as at no hours or no income, are cut into bins. With `graph`, scales go by the families of one, and
+    columns that are more probable in bins by far are cut, too (`by_families`). Nothing is cut but what `bins` says, if
+    it does. What is cut is told in a warning, and what is left out: columns of numbers without two that differ, and in
+    a table of numbers alone those that others determine, but the ones to `keep`.
     """
     if bins is not None:
         rows = rows.discretize(bins)
-    if not mixes_numbers(rows.variables):
+    if not any(v.is_continuous for v in rows.variables):
         return rows
-    rows = _varying(rows)
+    rows = cast(Table, without_determined(_varying(rows), keep))
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
     cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has a tenth of the rows or more" if told else "")
@@ -42,6 +48,20 @@ def prepared(rows: Table, bins: Bins | None = None, *, graph: bool = True, told:
     better = by_families(scaled, list(free), cut=bins is None)
     scaled = scaled.rescale({name: scale for name, scale in better.scales.items() if scale != free[name]})
     return _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
+
+
+def prepared_for(rows: Table, bins: Bins | None = None, **options: Any) -> Table:
+    """Return a table as `prepared` has it, for a search with the options of `structure`.
+
+    Numbers alone stay numbers for a score or a search that takes no labels beside them, and where arcs are asked for,
+    which cannot run from a number to labels.
+    """
+    score, search = options.get("score"), options.get("search")
+    asked = named_columns(options.get("required", ()), options.get("start"))
+    numbers_only = search == "exact" or not (score is None or named_score(score).mixes)
+    if bins is None and (numbers_only or asked) and all(variable.is_continuous for variable in rows.variables):
+        bins = {}
+    return prepared(rows, bins, keep=asked)
 
 
 def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
