@@ -310,7 +310,7 @@ def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool
     warn("; ".join(_left_out(name, found, keep, scaled) for name in found))
     rest = [name for name in source.names if name not in found]
     if source.rows is not None:
-        return source.rows.select(rest)
+        return source.rows.leave_out({name: f"a linear combination of {listed(of)}" for name, of in found.items()})
     return Scatter.of(source, [source.names.index(name) for name in rest])
 
 

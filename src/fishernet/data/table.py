@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, SupportsIndex, Unpack, cast, overload
 
@@ -674,6 +674,13 @@ class Table(GivesFrames):
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
         return self._remade([self._variables[i] for i in chosen], [self._columns[i] for i in chosen])
+
+    def leave_out(self, why: Mapping[str, str]) -> Self:
+        """Return the table without some columns; `describe` says why each is left out."""
+        made = self.select([name for name in self.names if name not in why])
+        left = [Decision(name, reason, left_out=True) for name, reason in why.items()]
+        made._decisions = (*(d for d in self._decisions if d.name not in why), *left)
+        return made
 
     def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
         """Divide the rows at random in two tables.

@@ -81,7 +81,7 @@ def _varying(rows: Table) -> Table:
     if not left:
         return rows
     warn("; ".join(f"{name!r} {reason}, and is left out" for name, reason in left.items()))
-    return rows.select([name for name in rows.names if name not in left])
+    return rows.leave_out(left)
 
 
 def _unfit(column: npt.NDArray[np.float64]) -> str:
