@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.data.formats.sheets import write_sheet
 from fishernet.data.originals import shown_cells, typed_frame
 from fishernet.data.streams.originals import Originals, ScannedOriginals
 from fishernet.data.writing import write_frame
@@ -16,7 +16,7 @@ from tests.cli.running import good, written
 
 PLAIN = "a,b,c,d\nNA,1,x,-\n?,2,,1.50\n3,null,NA,2.50\n,007,x,N/A\n"
 QUOTED = 'a,b\n"one, two",NA\nthree,?\n,"x ""y"""\nNaN,null\n'
-KNOWN = {"a": [None, None, "3", None], "b": ["1", "2", None, "007"], "c": ["x", None, None, "x"]}
+KNOWN = {"a": [None, None, 3, None], "b": ["1", "2", None, "007"], "c": ["x", None, None, "x"]}
 
 
 @pytest.mark.parametrize("text", [PLAIN, QUOTED, "a,b\nx,1\ny,2\n", "a\nNA\n?\nx\n"])
@@ -39,10 +39,22 @@ def test_other_formats_have_no_words_for_missing_cells(tmp_path: Path) -> None:
 
 def test_a_sheet_keeps_its_words_in_text(tmp_path: Path) -> None:
     frame = Originals(written(tmp_path / "a.csv", 'a,b\n"NA",1\nx,2\n')).frame  # a label, in quotes
-    with (tmp_path / "a.xlsx").open("wb") as file:
-        write_sheet(frame, file)
+    write_frame(frame, tmp_path / "a.xlsx")
     write_frame(Originals(tmp_path / "a.xlsx").frame, tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text() == "a,b\nNA,1\nx,2\n"
+
+
+def test_cells_of_a_sheet_keep_their_types_and_words(tmp_path: Path) -> None:
+    """Numbers beside words stay numbers, dates beside NA dates, and codes with zeros before them text."""
+    openpyxl = pytest.importorskip("openpyxl")
+    day = datetime.datetime(2024, 2, 29)
+    rows = [("a", "when", "code", "b"), (1.5, day, "007", "yes"), ("-", "NA", "12", "N/A"), (3, day, "NULL", None)]
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    write_frame(Originals(tmp_path / "a.xlsx").frame, tmp_path / "b.xlsx")
+    assert list(openpyxl.load_workbook(tmp_path / "b.xlsx").active.iter_rows(values_only=True)) == rows
 
 
 def test_a_word_that_is_a_label_in_quotes_is_not_put_in_for_a_missing_cell(tmp_path: Path) -> None:

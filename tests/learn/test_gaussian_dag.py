@@ -147,6 +147,9 @@ def test_numbers_alone_are_put_on_scales_and_cut_as_beside_labels() -> None:
     kinds = {v.name: "cut" if not v.is_continuous else str(v.scale) for v in net.variables}
     assert (kinds["wait"], kinds["money"]) == ("cut", "log(x)")
     assert {frozenset(arc) for arc in net.dag.edges} == {frozenset({"money", "size"})}
-    for asked in ({"search": "exact"}, {"score": "fractional"}, {"required": [("size", "wait")]}, {"bins": {}}):
+    ways: list[Any] = [{"search": "exact"}, {"score": "fractional"}, {"required": [("size", "wait")]}, {"bins": {}}]
+    for asked in ways:
         assert all(v.is_continuous for v in fn.learn.bayesian_network(frame, **asked).variables), asked
-    assert fn.learn.cross_validate(frame, folds=3, seed=1, score="fractional").held_out.shape == (3,)
+    assert fn.learn.cross_validate(fn.Table.from_frame(frame), folds=3, seed=1, score="fractional").held_out.shape == (
+        3,
+    )

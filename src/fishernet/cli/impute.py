@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import click
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, several
-from fishernet.base.random import fixed_seed
+from fishernet.base.random import fixed_seed, generator
 from fishernet.cli.models import has_kernel, read_model, require
 from fishernet.cli.options import (
     model_argument,
@@ -22,9 +23,10 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, answering, shown
-from fishernet.data import Column, Table
+from fishernet.data import Column, Continuous, Table, Variable
 from fishernet.data.encoding.alike import columns_alike
-from fishernet.data.originals import filled
+from fishernet.data.encoding.labels import as_text
+from fishernet.data.originals import filled, texts_of
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
 
@@ -50,7 +52,8 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
     states make common states more common. Several draws show how uncertain the missing cells are.
 
     All rows are written as they are in the file and in its order, with all their columns; columns that MODEL does not
-    know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
+    know keep their missing cells. Where the model has bins and the file has numbers, a filled cell is the middle of the
+    most probable bin, or drawn from within it.
 
     The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow,
     .xlsx. The number of filled cells per column is printed on stderr, or with --json instead of the rows.
@@ -79,7 +82,7 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
         "filled_cells": sum(counts.values()),
         "filled": counts,
     }
-    return Answer(facts, frame=_frame(file.frame, network.variables, rows, found), remark=_remark(facts))
+    return Answer(facts, frame=_frame(file.frame, rows, found, number), remark=_remark(facts))
 
 
 def _refuse_own_states(model: Path, rows: Table) -> None:
@@ -93,14 +96,26 @@ def _refuse_own_states(model: Path, rows: Table) -> None:
         )
 
 
-def _frame(frame: pa.Table, variables: Sequence[Column], rows: Table, found: Table) -> pa.Table:
+def _frame(frame: pa.Table, rows: Table, found: Table, seed: int | None) -> pa.Table:
     """Return the rows of a file with the cells that were missing."""
     columns = {name: column for column, name in columns_alike(frame.column_names, rows.names).items()}
-    for variable, before, after in zip(variables, rows.codes, found.codes, strict=True):
+    random = None if seed is None else generator(seed)
+    for variable, before, after in zip(rows.variables, rows.codes, found.codes, strict=True):
         missing = variable.missing(before)
         if missing.any():
-            frame = filled(frame, variable, after, missing, columns.get(variable.name, variable.name))
+            name = columns.get(variable.name, variable.name)
+            wanted: Column = variable
+            cells = after
+            if not variable.is_continuous and variable.cuts is not None and not _has_labels(frame, name, variable):
+                shares = np.full(len(after), 0.5) if random is None else random.random(len(after))
+                wanted, cells = Continuous(variable.name, variable.unit), variable.numbers(after, shares)
+            frame = filled(frame, wanted, cells, missing, name)
     return frame
+
+
+def _has_labels(frame: pa.Table, name: str, variable: Variable) -> bool:
+    """Whether a column of a file holds labels of bins, not the numbers that were cut."""
+    return not set(map(as_text, variable.states)).isdisjoint(pc.unique(texts_of(frame.column(name))).to_pylist())
 
 
 def _remark(facts: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -306,7 +306,7 @@ def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool
     found = {name: of for name, of in found.items() if name not in keep}
     if not found:
         return source
-    scaled = {variable.name for variable in source.variables if getattr(variable, "scale", None) is not None}
+    scaled = {variable.name for variable in source.variables if cast(Continuous, variable).scale is not None}
     warn("; ".join(_left_out(name, found, keep, scaled) for name in found))
     rest = [name for name in source.names if name not in found]
     if source.rows is not None:

@@ -120,12 +120,49 @@ def typed_frame(frame: pa.Table) -> pa.Table:
     frame = with_nulls(frame)
     for place, field in enumerate(frame.schema):
         if written_as(field):
-            column = frame.column(place).unify_dictionaries()
+            column = texts_of(frame.column(place)).dictionary_encode()  # without texts that no cell has
             texts = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.large_string())
             values = _typed_array(texts.to_pylist())
             chunks = [values.take(chunk.indices) for chunk in column.chunks]
             frame = frame.set_column(place, field.name, pa.chunked_array(chunks, values.type))
     return frame
+
+
+def sheet_columns(frame: pa.Table) -> list[list[Any]]:
+    """Return a frame's columns as cells of a sheet, each of its own type, and with the words for missing ones.
+
+    A column of numbers in which some cells hold words has numbers and words, as in a sheet.
+    """
+    found = []
+    for field, column, typed_column in zip(frame.schema, frame.columns, typed_frame(frame).columns, strict=True):
+        cells = typed_column.to_pylist()
+        if written_as(field):
+            if pa.types.is_string(typed_column.type) or pa.types.is_large_string(typed_column.type):
+                cells = _numbers_beside_words(cells)
+            if missing_words(field):
+                texts = texts_of(column).to_pylist()
+                cells = [text if cell is None else cell for cell, text in zip(cells, texts, strict=True)]
+        found.append(cells)
+    return found
+
+
+def _numbers_beside_words(texts: list[str | None]) -> list[Any]:
+    """Return texts, with numbers for those that are numbers where each of the others is a word without a digit."""
+    words = {text for text in texts if text is not None}
+    numbers = {text: number for text in words if (number := _number(text)) is not None}
+    if any(character.isdigit() for text in words - numbers.keys() for character in text):
+        return list(texts)  # codes
+    return [numbers.get(text, text) if text is not None else None for text in texts]
+
+
+def _number(text: str) -> int | float | None:
+    """Return the number that a text is written as; None of any other, such as one with zeros before it."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    whole: int | float = int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return whole if str(whole) == text else None
 
 
 def _typed_array(texts: list[str]) -> pa.Array:

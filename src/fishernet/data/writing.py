@@ -29,7 +29,7 @@ from fishernet.data.encoding.recode import looked_up
 from fishernet.data.formats.layout import DELIMITERS
 from fishernet.data.formats.sheets import write_sheet
 from fishernet.data.options import DEFAULT_NA, Options
-from fishernet.data.originals import missing_words, texts_of, typed_frame, written_as
+from fishernet.data.originals import missing_words, sheet_columns, texts_of, typed_frame, written_as
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -343,13 +343,17 @@ def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
     return read is None or {(type(s), s) for s in read.states} != {(type(s), s) for s in states}
 
 
+def _write_sheet(frame: pa.Table, sink: Sink) -> None:
+    write_sheet(frame.column_names, sheet_columns(frame), sink)
+
+
 FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink, bool], None]] = {
     ".csv": partial(_write_frame_lines, delimiter=","),
     ".tsv": partial(_write_frame_lines, delimiter="\t"),
     ".parquet": lambda frame, file, _: _write_parquet(typed_frame(frame), file),
     ".arrow": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
     ".feather": lambda frame, file, _: _write_arrow(typed_frame(frame), file),
-    ".xlsx": lambda frame, file, _: write_sheet(typed_frame(frame), file),
+    ".xlsx": lambda frame, file, _: _write_sheet(frame, file),
 }
 FORMATS: dict[str, Callable[[Table, Sink, str, bool], None]] = {
     ".csv": partial(_write_delimited, delimiter=","),
@@ -357,5 +361,5 @@ FORMATS: dict[str, Callable[[Table, Sink, str, bool], None]] = {
     ".parquet": lambda table, file, weights, _: _write_parquet(table.to_frame(weights=weights), file),
     ".arrow": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
     ".feather": lambda table, file, weights, _: _write_arrow(table.to_frame(weights=weights), file),
-    ".xlsx": lambda table, file, weights, _: write_sheet(table.to_frame(weights=weights), file),
+    ".xlsx": lambda table, file, weights, _: _write_sheet(table.to_frame(weights=weights), file),
 }

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
@@ -119,15 +117,16 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def write_sheet(frame: pa.Table, file: Any) -> None:
-    """Write a frame as a sheet of an Excel file; needs openpyxl, of the extra ``excel``."""
+def write_sheet(names: Sequence[str], columns: Sequence[Sequence[Any]], file: Any) -> None:
+    """Write columns of cells as a sheet of an Excel file; needs openpyxl, of the extra ``excel``."""
     try:
         from openpyxl import Workbook
         from openpyxl.cell import WriteOnlyCell
     except ImportError:
         raise FishernetError(f"sheets are written by openpyxl: {INSTALL}, or write .csv") from None
-    if frame.num_rows > MOST_ROWS:
-        raise SchemaError(f"a sheet holds {MOST_ROWS:,} rows at most, and there are {frame.num_rows:,}; write .parquet")
+    n = max(map(len, columns), default=0)
+    if n > MOST_ROWS:
+        raise SchemaError(f"a sheet holds {MOST_ROWS:,} rows at most, and there are {n:,}; write .parquet")
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")
 
@@ -138,7 +137,7 @@ def write_sheet(frame: pa.Table, file: Any) -> None:
         found.data_type = "s"  # and no formula
         return found
 
-    sheet.append([cell(name) for name in frame.column_names])
-    for row in zip(*(column.to_pylist() for column in frame.columns), strict=True):
+    sheet.append([cell(name) for name in names])
+    for row in zip(*columns, strict=True):
         sheet.append([cell(value) for value in row])
     book.save(file)
