@@ -108,7 +108,8 @@ def _frame(frame: pa.Table, rows: Table, found: Table, seed: int | None) -> pa.T
             cells = after
             if not variable.is_continuous and variable.cuts is not None and not _has_labels(frame, name, variable):
                 shares = np.full(len(after), 0.5) if random is None else random.random(len(after))
-                wanted, cells = Continuous(variable.name, variable.unit), variable.numbers(after, shares)
+                wanted, numbers = Continuous(variable.name, variable.unit), variable.numbers(after, shares)
+                cells = np.round(numbers, _decimals(frame, name))
             frame = filled(frame, wanted, cells, missing, name)
     return frame
 
@@ -116,6 +117,13 @@ def _frame(frame: pa.Table, rows: Table, found: Table, seed: int | None) -> pa.T
 def _has_labels(frame: pa.Table, name: str, variable: Variable) -> bool:
     """Whether a column of a file holds labels of bins, not the numbers that were cut."""
     return not set(map(as_text, variable.states)).isdisjoint(pc.unique(texts_of(frame.column(name))).to_pylist())
+
+
+def _decimals(frame: pa.Table, name: str) -> int:
+    """Return to how many decimals the numbers of a column are written, six at most."""
+    texts = pc.drop_null(pc.unique(texts_of(frame.column(name)))).to_pylist()
+    decimals = [len(text.partition(".")[2]) for text in texts if text.partition(".")[2].isdigit()]
+    return min(6, max(decimals, default=0 if texts else 6))
 
 
 def _remark(facts: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ seen).
 
 from fishernet.infer.beside import Beside
 from fishernet.infer.completion import impute
+from fishernet.infer.conditioned import Conditioned
 from fishernet.infer.distribution import Distribution, NormalDistribution
 from fishernet.infer.factors import group_probabilities
 from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
@@ -41,6 +42,7 @@ from fishernet.infer.stationary_distribution import stationary
 
 __all__ = [
     "Beside",
+    "Conditioned",
     "Diagnosis",
     "Distribution",
     "Estimate",

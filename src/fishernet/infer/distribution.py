@@ -204,6 +204,11 @@ class NormalDistribution(Framed):
             array.flags.writeable = False
 
     @property
+    def components(self) -> tuple[Array, Array, Array]:
+        """The weight of its only component, (1,), the mean, (1, d), and the covariance, (1, d, d)."""
+        return np.ones(1), self.mean[None], self.covariance[None]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The variables' names."""
         return tuple(variable.name for variable in self.variables)

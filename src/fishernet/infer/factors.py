@@ -114,7 +114,7 @@ class Network(Model, Protocol):
     def probabilities_given_rest(self, rows: Table, target: int) -> Array:
         """Return the probabilities of one variable's states given all the others, (n_rows, r)."""
 
-    def intervened(self, values: Mapping[int, float]) -> Any:
+    def intervened(self, values: Mapping[int, Any]) -> Any:
         """Return the network in which variables (by position) are set from outside."""
 
 

@@ -68,6 +68,11 @@ class NumberDistribution(Framed):
             array.flags.writeable = False
 
     @property
+    def components(self) -> tuple[Array, Array, Array]:
+        """The weights of the normal components, (K,), their means, (K, 1), and covariances, (K, 1, 1)."""
+        return self.weights, self.means[:, None], self.sds[:, None, None] ** 2
+
+    @property
     def variables(self) -> tuple[Continuous]:
         """The number, as of distributions of several variables."""
         return (self.variable,)
@@ -234,6 +239,11 @@ class MixedDistribution(Framed):
     def __post_init__(self) -> None:
         for array in (self.weights, self.codes, self.means, self.covariances):
             array.flags.writeable = False
+
+    @property
+    def components(self) -> tuple[Array, Array, Array]:
+        """The weights of the normal components, (K,), their means, (K, d), and covariances, (K, d, d)."""
+        return self.weights, self.means, self.covariances
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,13 +19,13 @@ from fishernet.data.frames.answering import columns_in_kind, in_kind
 from fishernet.data.numbers import require_finite
 from fishernet.data.variable import Column
 from fishernet.infer.completion import predicted
+from fishernet.infer.conditioned import Queried
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
 from fishernet.infer.mixed import is_mixed
 from fishernet.infer.mixed_answers import mixed_prediction, mixed_quantiles
 from fishernet.infer.mixtures import tails
 from fishernet.infer.normal import Normal, completed, gaps_of, is_normal
-from fishernet.infer.queries import Queried
 
 
 class Predicting(Queried):

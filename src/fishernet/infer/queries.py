@@ -9,9 +9,12 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import position
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table
+from fishernet.data.given import code_of
 from fishernet.data.variable import State
 from fishernet.infer.distribution import Distribution, NormalDistribution
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
@@ -47,58 +50,6 @@ MOST_AXES = 32  # of an array of NumPy 1
 Intervened = TypeVar("Intervened", bound=Network)
 
 
-class Queried:
-    """A model that can be asked what is probable."""
-
-    __slots__ = ()
-
-    def query(
-        self,
-        names: str | Iterable[str] | None = None,
-        *,
-        given: Given = None,
-        likelihood: Likelihood = None,
-        max_table: int = MAX_TABLE,
-        **chains: Any,
-    ) -> Any:
-        """Return the joint distribution of some variables, given what is known, with its labels.
-
-        Parameters
-        ----------
-        names : str or iterable of str, optional
-            The variables, each once. Without them it is the joint distribution of all that are not given, which few
-            networks are small enough for: name those that matter.
-        given : mapping from name to state, optional
-            What is known, as in a table's cell: a label, a number for its bin, or text or a date that means one; of a
-            continuous variable, its number.
-        likelihood : mapping from name to (r,) array, optional
-            Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
-        max_table : int
-            How many cells (8 bytes each) the tables held at once may have.
-        **chains
-            For a dependency network, what `fishernet.infer.estimate` takes: n, chains, scan, weights, burn_in, thin,
-            seed.
-
-        Returns
-        -------
-        Distribution, NormalDistribution, NumberDistribution or MixedDistribution
-            Of states, probabilities that are read by labels, as ``d["yes"]``: exact, or with standard errors from a
-            dependency network, which is sampled. Of a Gaussian network, the mean and covariance of a normal
-            distribution. In a network of labels and numbers, of one number its mixture of normal distributions, with
-            mean, sd, quantiles, intervals and density, and of more the joint mixture.
-
-        Raises
-        ------
-        SchemaError, UnknownStateError
-            When a name or a state is not the network's.
-        ZeroProbabilityError
-            When what is given has probability 0.
-        StateSpaceError
-            When a table would be too large; nothing has been allocated then.
-        """
-        return query(self, names, given=given, likelihood=likelihood, max_table=max_table, **chains)
-
-
 def query(
     model: Any,
     names: str | Iterable[str] | None = None,
@@ -108,7 +59,7 @@ def query(
     max_table: int = MAX_TABLE,
     **chains: Any,
 ) -> Any:
-    """Return the joint distribution of some variables of a model, given what is known; see `Queried.query`."""
+    """Return the joint distribution of some variables of a model, given what is known; see `BayesianNetwork.query`."""
     if is_normal(model):
         _refuse_chains(chains)
         return query_numbers(model, names, given, likelihood)
@@ -198,16 +149,17 @@ def most_probable(
     return {variable.name: variable.states[code] for variable, code in zip(net.variables, codes, strict=True)}
 
 
-def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
+def intervene(net: Intervened, states: Mapping[str, State | Mapping[Any, float]]) -> Intervened:
     """Return the network in which some variables are set from outside (Pearl's do).
 
-    They lose their parents and have their states, or numbers, with probability 1; all other conditionals stay. What is
-    learned from the new network is what an experiment would show if the arcs are causes.
+    They lose their parents and have their states, or numbers, with probability 1, or states with the probabilities of a
+    mapping; all other conditionals stay. What is learned from the new network is what an experiment would show if the
+    arcs are causes.
 
     Parameters
     ----------
     net : BayesianNetwork
-    states : mapping from name to state or number
+    states : mapping from name to state, number, or mapping from state to probability
 
     Raises
     ------
@@ -227,10 +179,31 @@ def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     found: Any = net if with_numbers else network_of(net)
     if states is None:
         raise SchemaError("intervene needs a mapping from names to states")
+    drawn = {name: value for name, value in states.items() if isinstance(value, Mapping)}
+    certain = {name: value for name, value in states.items() if name not in drawn}
+    where = {name: at for at, name in enumerate(found.names)}
+    values: dict[int, Any] = {}
+    for name, shares in drawn.items():
+        at = position(where, name)
+        values[at] = _drawn_states(found.variables[at], shares)
     if with_numbers:
-        return found.intervened(Case(found, states, None).values)  # type: ignore[no-any-return]
-    evidence = Evidence.of(found.variables, states, None)
-    return found.intervened({v: int(evidence.states[v]) for v in evidence.observed})  # type: ignore[no-any-return]
+        return found.intervened(values | Case(found, certain, None).values)  # type: ignore[no-any-return]
+    evidence = Evidence.of(found.variables, certain, None)
+    values |= {v: int(evidence.states[v]) for v in evidence.observed}
+    return found.intervened(values)  # type: ignore[no-any-return]
+
+
+def _drawn_states(variable: Any, shares: Mapping[Any, Any]) -> Array:
+    """Return the probabilities with which states are set from outside, (r,)."""
+    if variable.is_continuous:
+        raise SchemaError(f"{variable.name!r} is continuous; set it to a number", parameter="do")
+    found: Array = np.zeros(variable.cardinality)
+    for state, share in shares.items():
+        found[code_of(variable, state, parameter="do")] = check.number(share, "a probability", least=0, most=1)
+    if not math.isclose(found.sum(), 1, abs_tol=1e-9):
+        raise SchemaError(f"the probabilities of {variable.name!r} add up to {found.sum():.6g}, not 1", parameter="do")
+    found /= found.sum()
+    return found
 
 
 @overload

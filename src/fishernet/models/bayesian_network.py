@@ -303,8 +303,10 @@ class BayesianNetwork(Predicting, Network):
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
-    def intervened(self, values: Mapping[int, float]) -> BayesianNetwork:
+    def intervened(self, values: Mapping[int, Any]) -> BayesianNetwork:
         """Return the network in which the variables at some positions have states, by code, or numbers, and no parents.
+
+        An array has the probabilities of the states, (r,).
 
         A number that is set still has a standard deviation, too small to change it.
         """
@@ -315,9 +317,8 @@ class BayesianNetwork(Predicting, Network):
                 (on_scale,) = variable.scaled(np.array([value], dtype=np.float64))
                 conditionals[position] = ConditionalGaussian(position, (), (variable,), on_scale, [], SET_SD)
                 continue
-            certain = np.zeros((1, variable.cardinality))
-            certain[0, int(value)] = 1
-            conditionals[position] = FullTable(position, (), (variable,), certain)
+            shares = value if isinstance(value, np.ndarray) else np.eye(variable.cardinality)[int(value)]
+            conditionals[position] = FullTable(position, (), (variable,), shares[None])
         return BayesianNetwork(self.variables, conditionals)
 
     def fisher_scores(self, table: Any) -> npt.NDArray[np.float64]:

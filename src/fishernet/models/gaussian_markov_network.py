@@ -25,9 +25,9 @@ from fishernet.data.frames.answering import columns_in_kind, in_kind, library_of
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
+from fishernet.infer.conditioned import Queried
 from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
-from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers
 

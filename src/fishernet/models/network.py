@@ -17,7 +17,7 @@ from fishernet.base.names import Pair, check_names, listed, positions, several, 
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable
 from fishernet.data.variable import Column, checked_variables
-from fishernet.infer.queries import Queried
+from fishernet.infer.conditioned import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable
