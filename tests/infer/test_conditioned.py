@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -88,7 +89,8 @@ def test_what_is_set_loses_its_causes_and_what_is_set_at_random_has_its_shares()
 def mixed_network() -> fn.BayesianNetwork:
     """Return a label above two numbers, of which one has a scale and is a parent of the other."""
     table = fn.Table.from_frame({"income": [1.5**k for k in range(60)]}).rescale({"income": "log"})
-    variables: list[Any] = [fn.Variable("sex", ["f", "m"]), table.variables[0], fn.Continuous("rent")]
+    income = dataclasses.replace(table.variables[0], resolution=None)  # type: ignore[arg-type]
+    variables: list[Any] = [fn.Variable("sex", ["f", "m"]), income, fn.Continuous("rent")]
     parts = {"intercept": [1.0, 2.0], "coefficients": [[], []], "sd": [0.5, 0.8]}
     rent = {"intercept": [1.0, 0.0], "coefficients": [[0.5], [1.0]], "sd": [0.3, 0.4]}
     tables: dict[str, Any] = {"sex": [0.3, 0.7], "income": parts, "rent": rent}
@@ -129,6 +131,20 @@ def test_rows_are_drawn_and_judged_within_a_range() -> None:
     assert (np.isneginf(logs) == ~inside).all()
     lift = logs[inside] - net.log_prob(drawn)[inside]
     np.testing.assert_allclose(lift, -case.log_prob(), rtol=1e-12)
+
+
+def test_both_ends_of_a_range_of_rounded_numbers_are_within() -> None:
+    """What is left out of a range has the rest of the probability: 64 and below, 65 and above."""
+    rng = np.random.default_rng(5)
+    sex = rng.integers(0, 2, 800)
+    age = np.round(rng.normal(50 + 8 * sex, 12))
+    net = fn.learn.bayesian_network({"sex": np.array(["f", "m"])[sex], "age": age}, bins={})
+    assert net.variables[1].resolution == 1
+    older, younger = net.given(age=(65, None)), net.given(age=(None, 64))
+    assert np.logaddexp(older.log_prob(), younger.log_prob()) == pytest.approx(0, abs=1e-12)
+    every = {"sex": ["f"] * 201 + ["m"] * 201, "age": np.tile(np.arange(-50.0, 151), 2)}
+    table = fn.Table.from_frame(every, schema=net.variables)
+    assert np.exp(older.log_prob(table)).sum() == pytest.approx(1, abs=1e-9)
 
 
 def test_a_gaussian_network_has_the_probability_of_a_range() -> None:

@@ -214,7 +214,8 @@ class Conditioned:
     def _on_scale(self, name: str) -> Array:
         """Return the limits of a number's range as regressions take them, (2,)."""
         variable = self.model.variables[self.model.names.index(name)]
-        limits = np.array(self._ranges[name], dtype=np.float64)
+        half = (variable.resolution or 0.0) / 2  # a rounded number stands for the interval around it
+        limits = np.array(self._ranges[name], dtype=np.float64) + np.array([-half, half])
         finite = np.isfinite(limits)
         with np.errstate(invalid="ignore", divide="ignore"):
             scaled = np.asarray(variable.scaled(np.where(finite, limits, 1.0)))
