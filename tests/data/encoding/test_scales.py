@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import fishernet as fn
 from fishernet.data.encoding.scales import Scale, chosen_scale, heaped_at, rounding_unit
@@ -80,6 +81,20 @@ def test_the_choice_does_not_depend_on_the_unit_or_the_order() -> None:
         found = chosen_scale(unit * x[::-1])
         assert found is not None
         assert found.kind == "log"
+
+
+def test_the_unit_of_numbers_of_many_sizes_is_small_for_the_small_ones() -> None:
+    """With a millionth of the spread the small ones would stand for intervals that hold most numbers."""
+    random = np.random.default_rng(1)
+    x = np.exp(random.normal(0, 8, 3000))
+    unit = rounding_unit(x)
+    assert unit is not None
+    assert unit <= 1.001e-3 * np.quantile(x, 0.01)
+    net = fn.learn.bayesian_network({"x": x, "y": random.choice(["a", "b"], 3000)}, bins={})
+    rows = net.sample(4000, seed=2)
+    x = rows["x"]
+    expected = norm.logpdf(np.log(x), 0, 8) - np.log(x) + math.log(0.5)
+    assert net.log_prob(rows).mean() == pytest.approx(expected.mean(), abs=0.1)
 
 
 @pytest.mark.parametrize(

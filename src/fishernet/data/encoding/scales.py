@@ -25,6 +25,7 @@ QUANTILES = 2000  # of a column, by which its scale is chosen
 POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tails run on without end
 FEW_POWERS = np.array([0.0, 0.5, 1.5, 2.0])  # of these, where scales are chosen by families
 UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
+OF_SMALL = 1e-3  # of the numbers that are smaller than all but a hundredth, above which that unit does not go
 HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
 FEWEST = 20  # distinct numbers, below which a column stays as it is
 
@@ -255,7 +256,7 @@ def rounding_unit(column: Floats) -> float | None:
     """Return the largest unit of which all numbers of a column are multiples, as 1, 0.05 or 1000.
 
     Numbers with more than nine decimals, or more than 2^53 units, count as not rounded: their unit is a millionth of
-    their spread. None where all are equal.
+    their spread, or a thousandth of the small ones where these are far smaller yet. None where all are equal.
     """
     x = np.unique(column[np.isfinite(column)])
     if len(x) < 2:
@@ -268,7 +269,8 @@ def rounding_unit(column: Floats) -> float | None:
         if np.allclose(units, whole, rtol=1e-12, atol=1e-6) and (np.diff(whole) > 0).all():
             common = int(np.gcd.reduce(whole.astype(np.int64)))
             return common / 10.0**decimals
-    return UNROUNDED * float(np.std(column[np.isfinite(column)]))
+    small = float(np.quantile(np.abs(x[x != 0]), 0.01))
+    return UNROUNDED * min(float(np.std(column[np.isfinite(column)])), OF_SMALL / UNROUNDED * small)
 
 
 def heaped_at(column: Floats) -> float | None:
