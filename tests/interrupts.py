@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
@@ -19,6 +20,7 @@ SOON = 0.05  # seconds after the work said that it had begun; the work takes doz
 @contextmanager
 def interrupt_once_begun() -> Iterator[Progress]:
     """Give a progress function whose first call has Ctrl-C come soon, from outside and in the middle of the work."""
+    gc.collect()  # Python swallows what is raised while garbage of earlier tests is collected
     timer = threading.Timer(SOON, os.kill, (os.getpid(), signal.SIGINT))
     begun = threading.Event()
 

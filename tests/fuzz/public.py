@@ -143,6 +143,7 @@ USUAL: dict[str, Any] = {
         path="/no such folder/file",
         unknown="skip",
     ),
+    **_named(before=TABLE[:30], after=TABLE[30:], why={"smoke": "told"}),
 }
 COEFFICIENTS = [[1.0] * len(parents) for parents in DAG.parents]
 OWN: dict[str, dict[str, Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import gc
 import math
 import os
 import signal
@@ -207,6 +208,7 @@ def test_a_weak_prior_lets_more_in() -> None:
 
 def test_it_can_be_interrupted() -> None:
     X = np.random.default_rng(1).normal(size=(500, 700))
+    gc.collect()  # Python swallows what is raised while garbage of earlier tests is collected
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
