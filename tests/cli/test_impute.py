@@ -104,6 +104,15 @@ def test_a_bin_is_filled_in_by_its_middle_among_numbers_and_by_its_label_among_l
     assert good("impute", binned, path).cells[1:] == [["cold", low], ["hot", high], ["hot", high]]
 
 
+def test_small_numbers_are_not_rounded_away(tmp_path: Path) -> None:
+    dose = np.linspace(1e-9, 8e-9, 40)
+    net = fn.learn.bayesian_network(fn.Table.from_frame({"dose": dose, "ill": ["n"] * 20 + ["y"] * 20}, bins=2))
+    path = written(tmp_path / "dose.csv", "dose,ill\n1.5e-09,n\n,n\n,y\n")
+    low, high = (float(row[0]) for row in good("impute", saved(net, tmp_path), path).cells[2:])
+    assert 1e-9 < low < dose[19]
+    assert dose[19] < high < 8e-9
+
+
 @pytest.mark.parametrize("gap", [np.nan, None])
 def test_a_column_of_numbers_stays_one_where_the_model_has_bins(
     tmp_path: Path, binned: Path, gap: float | None

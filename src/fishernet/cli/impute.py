@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +30,8 @@ from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import filled, texts_of
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
+
+PLAIN = re.compile(r"[-+]?[0-9]+(?:\.([0-9]{0,6}))?")  # a number without an exponent
 
 
 @click.command(short_help="Fill in the missing cells of a table.")
@@ -109,7 +112,8 @@ def _frame(frame: pa.Table, rows: Table, found: Table, seed: int | None) -> pa.T
             if not variable.is_continuous and variable.cuts is not None and not _has_labels(frame, name, variable):
                 shares = np.full(len(after), 0.5) if random is None else random.random(len(after))
                 wanted, numbers = Continuous(variable.name, variable.unit), variable.numbers(after, shares)
-                cells = np.round(numbers, _decimals(frame, name))
+                decimals = _decimals(frame, name)
+                cells = numbers if decimals is None else np.round(numbers, decimals)
             frame = filled(frame, wanted, cells, missing, name)
     return frame
 
@@ -119,11 +123,11 @@ def _has_labels(frame: pa.Table, name: str, variable: Variable) -> bool:
     return not set(map(as_text, variable.states)).isdisjoint(pc.unique(texts_of(frame.column(name))).to_pylist())
 
 
-def _decimals(frame: pa.Table, name: str) -> int:
-    """Return to how many decimals the numbers of a column are written, six at most."""
+def _decimals(frame: pa.Table, name: str) -> int | None:
+    """Return to how many decimals the numbers of a column are written; None where they are not plain and short."""
     texts = pc.drop_null(pc.unique(texts_of(frame.column(name)))).to_pylist()
-    decimals = [len(text.partition(".")[2]) for text in texts if text.partition(".")[2].isdigit()]
-    return min(6, max(decimals, default=0 if texts else 6))
+    found = [PLAIN.fullmatch(text) for text in texts if any(map(str.isdigit, text))]
+    return max((len(plain[1] or "") for plain in found if plain), default=0) if found and all(found) else None
 
 
 def _remark(facts: dict[str, Any]) -> str:

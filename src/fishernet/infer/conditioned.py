@@ -118,7 +118,7 @@ class Conditioned:
             raise self._only("rows are drawn where it is the only one, and beside states and numbers alone")
         rows, random = draw_count(n), generator(seed)
         (name,) = self._ranges
-        drawn = self._drawn(name, rows, random)
+        drawn = self._drawn(name, rows, random, max_table)
         columns: list[npt.NDArray[Any]] = []
         for variable in self.model.variables:
             missing = np.nan if variable.is_continuous else variable.cardinality
@@ -143,9 +143,7 @@ class Conditioned:
         float, or (n_rows,) float64
             In nats; of numbers the logarithm of a density.
         """
-        total = log_evidence(
-            self.model, self._known["given"], likelihood=self._known["likelihood"], max_table=max_table
-        )
+        total = log_evidence(self.model, **self._known, max_table=max_table)
         if self._ranges:
             mixture = query(self.model, list(self._ranges), **self._known, max_table=max_table)
             with np.errstate(divide="ignore"):
@@ -227,11 +225,11 @@ class Conditioned:
         _, means, covariances = mixture.components
         return np.array([_mass(low, high, *moments) for moments in zip(means, covariances, strict=True)])
 
-    def _drawn(self, name: str, n: int, random: np.random.Generator) -> Array:
+    def _drawn(self, name: str, n: int, random: np.random.Generator, max_table: int) -> Array:
         """Draw numbers from what is known of the only number with a range."""
         from scipy.stats import truncnorm  # slow to import, and needed by few calls
 
-        mixture = query(self.model, [name], **self._known)
+        mixture = query(self.model, [name], **self._known, max_table=max_table)
         weights, means, covariances = mixture.components
         shares = weights * self._masses(mixture)
         if not shares.sum() > 0:

@@ -270,7 +270,7 @@ def rounding_unit(column: Floats) -> float | None:
             common = int(np.gcd.reduce(whole.astype(np.int64)))
             return common / 10.0**decimals
     small = float(np.quantile(np.abs(x[x != 0]), 0.01))
-    return UNROUNDED * min(float(np.std(column[np.isfinite(column)])), OF_SMALL / UNROUNDED * small)
+    return min(UNROUNDED * float(np.std(column[np.isfinite(column)])), OF_SMALL * small)
 
 
 def heaped_at(column: Floats) -> float | None:

@@ -150,7 +150,8 @@ class _Fitted:
     @classmethod
     def of(cls, rows: Table, numbers: Table) -> _Fitted:
         """Learn a graph of rows; `numbers` are the same where nothing is cut."""
-        dag = structure(rows, search="hill-climb", score="bic").dag  # also of columns that are the same on some scale
+        # BIC keeps columns that are equal on some scale, where the default for numbers alone leaves one out
+        dag = structure(rows, search="hill-climb", score="bic").dag
         families = Families.from_pairs(enumerate(dag.parents))
         pairs = zip(rows.codes, rows.variables, numbers.variables, strict=True)
         worth = sum(_worth(rows, column, now, was) for column, now, was in pairs if was.is_continuous)
