@@ -66,6 +66,8 @@ class _Counted(NamedTuple):
     numbers: Numbers
     states: npt.NDArray[np.uint32]
     moments: CellMoments
+    mask: int
+    """The labels as bits, by which those that hold others are found fast."""
 
     def within(self, sets: Sequence[tuple[Labels, Sequence[int], Numbers]]) -> list[CellMoments]:
         """Return the moments of some of the numbers in the configurations of some of the labels, of several sets.
@@ -100,7 +102,6 @@ class LabelMoments:
         self._numbers = tuple(v for v, variable in enumerate(source.variables) if variable.is_continuous)
         self._counted: OrderedDict[Labels, _Counted] = OrderedDict()
         self._added: dict[Labels, CellMoments] = {}
-        self._masks: dict[Labels, int] = {}
         self._size = self._added_size = 0
 
     def of(self, asked: Mapping[Labels, Numbers]) -> Iterator[tuple[Labels, Numbers, CellMoments]]:
@@ -121,7 +122,8 @@ class LabelMoments:
             for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
                 numbers, within = part[labels]
                 statistic.require_complete(self._source.variables, "a score")
-                counted = _Counted(labels, numbers, occurring(statistic)[0], CellMoments.of(statistic))
+                states, moments = occurring(statistic)[0], CellMoments.of(statistic)
+                counted = _Counted(labels, numbers, states, moments, _mask(labels))
                 self._remember(counted)
                 yield from self._within(counted, within, asked)
 
@@ -135,8 +137,8 @@ class LabelMoments:
 
     def _holder(self, labels: Labels, numbers: Numbers) -> Labels | None:
         """Return the smallest set that was counted with all of some labels and numbers."""
-        mask = sum(1 << v for v in labels)
-        holders = [self._counted[key] for key, held in self._masks.items() if mask & held == mask]
+        mask = _mask(labels)
+        holders = [held for held in self._counted.values() if mask & held.mask == mask]
         holders = [held for held in holders if set(numbers) <= set(held.numbers)]
         if not holders:
             return None
@@ -211,7 +213,6 @@ class LabelMoments:
         """Hold what was counted, instead of what was not asked for the longest."""
         self._forget(counted.labels)
         self._counted[counted.labels] = counted
-        self._masks[counted.labels] = sum(1 << v for v in counted.labels)
         self._size += counted.moments.size
         while len(self._counted) > 1 and (self._size > MOST_HELD or len(self._counted) > MOST_SETS):
             self._forget(next(iter(self._counted)))
@@ -219,4 +220,7 @@ class LabelMoments:
     def _forget(self, labels: Labels) -> None:
         if (held := self._counted.pop(labels, None)) is not None:
             self._size -= held.moments.size
-            del self._masks[labels]
+
+
+def _mask(labels: Labels) -> int:
+    return sum(1 << v for v in labels)
