@@ -120,7 +120,9 @@ def typed_frame(frame: pa.Table) -> pa.Table:
     frame = with_nulls(frame)
     for place, field in enumerate(frame.schema):
         if written_as(field):
-            column = texts_of(frame.column(place)).dictionary_encode()  # without texts that no cell has
+            column = (
+                texts_of(frame.column(place)).dictionary_encode().unify_dictionaries()
+            )  # without texts that no cell has
             texts = column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.large_string())
             values = _typed_array(texts.to_pylist())
             chunks = [values.take(chunk.indices) for chunk in column.chunks]

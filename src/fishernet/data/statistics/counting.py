@@ -14,7 +14,7 @@ from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
 from fishernet.data.arrays import row_blocks
-from fishernet.data.statistics.moments import SUMMED_ROWS, CellFinder, CellsOf, NumberRows
+from fishernet.data.statistics.moments import MOST_KEPT, SUMMED_ROWS, CellFinder, CellsOf, NumberRows
 from fishernet.data.statistics.statistic import Floats, Statistic, most_dense_cells
 from fishernet.data.variable import Column
 
@@ -207,9 +207,11 @@ def _with_moments(counted: Sequence[Statistic], sets: Sequence[tuple[int, ...]],
             numbers_of[at] = tuple([v for v in chosen if rows.variables[v].is_continuous])
             together.setdefault(chosen if one.left_out else (), []).append(at)
     for incomplete, places in together.items():
-        numbers = sorted({v for at in places for v in numbers_of[at]}) if incomplete else _numbers_of(rows)
+        every = _numbers_of(rows)
+        kept = not incomplete and rows.n_rows * len(every) <= MOST_KEPT  # so that they are brought together once
+        numbers = every if kept else sorted({v for at in places for v in numbers_of[at]})
         place = {v: position for position, v in enumerate(numbers)}
-        held = _number_rows(rows, numbers, incomplete) if incomplete else rows.number_rows
+        held = rows.number_rows if kept else _number_rows(rows, numbers, incomplete)
         alike = [counted[at] for at in places]
         members = [np.array([place[v] for v in numbers_of[at]], dtype=np.int32) for at in places]
         cells_of, counts = [_cells_of(one, rows) for one in alike], [one.counts.reshape(-1) for one in alike]
