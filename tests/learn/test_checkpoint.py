@@ -123,7 +123,7 @@ def test_one_that_is_stopped_again_and_again_arrives(search: Search, steps: int,
         except RuntimeError:
             assert path.stat().st_size < 30_000  # no score that can be computed again is kept
     assert same(found, fn.learn.structure(table, search=search))
-    assert len(before) > 2
+    assert len(before) > 1  # how often it is told of steps is up to the threads
 
 
 @dataclass
