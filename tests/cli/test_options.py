@@ -9,7 +9,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.models import check_model_output, read_model, write_model
-from fishernet.cli.options import Reading, arcs, known_states, parse_bins, read_tiers, refuse_empty
+from fishernet.cli.options import Reading, arcs, known_values, parse_bins, read_tiers, refuse_empty
 from fishernet.cli.terminal import ending
 from tests.cli.running import written
 from tests.networks import random_network
@@ -87,8 +87,8 @@ def test_tiers(tmp_path: Path) -> None:
 
 def test_the_first_equals_sign_behind_a_name_divides() -> None:
     a, longer = fn.Variable("a", ["b=c", "c"]), fn.Variable("x=y", ["a", "=a"])
-    assert known_states(["a=b=c"], "--given", [a, fn.Variable("a=b", ["c"])]) == {"a": "b=c"}
-    assert known_states(["x=y==a", "a=c"], "--given", [a, longer]) == {"x=y": "=a", "a": "c"}
+    assert known_values(["a=b=c"], "--given", [a, fn.Variable("a=b", ["c"])]) == {"a": "b=c"}
+    assert known_values(["x=y==a", "a=c"], "--given", [a, longer]) == {"x=y": "=a", "a": "c"}
 
 
 @pytest.mark.parametrize("name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz", "m.xdsl"])

@@ -120,6 +120,56 @@ def test_what_is_seen_tells_of_its_causes_and_what_is_set_does_not(asia: Path) -
     assert (done["given"], done["do"]) == ({}, {"bronc": "yes"})
 
 
+KNOWN: list[tuple[list[str], dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (["--given", "dose=1,5"], {"dose": [1, 5]}, {}, {}),
+    (["--given", "dose>=2", "--given", "dose < 5"], {"dose": (2, 4)}, {}, {}),
+    (["--given", "age>3"], {"age": (3, None)}, {}, {}),
+    (["--given", "age<=4", "--given", "age<8", "--given", "age>1"], {"age": (1, 4)}, {}, {}),
+    (["--likely", "a, b: c=x, y:.8,z:0:.1,w:1"], {}, {"a, b: c": {"x, y": 0.8, "z:0": 0.1, "w": 1}}, {}),
+    (["--do", "sick=yes:.3,no:.7", "--given", "dose=2"], {"dose": 2}, {}, {"sick": {"yes": 0.3, "no": 0.7}}),
+]
+
+
+@pytest.mark.parametrize(("words", "known", "likelihood", "do"), KNOWN)
+def test_what_is_said_is_what_the_library_is_given(
+    words: list[str], known: dict[str, Any], likelihood: dict[str, Any], do: dict[str, Any], tmp_path: Path
+) -> None:
+    """Several states, ranges, soft evidence and soft interventions, also with labels that hold the signs."""
+    bins = fn.Table.from_frame({"age": np.linspace(0, 10, 41)}, bins={"age": (2.0, 5.0)}).variables[0]
+    last = fn.Variable("a, b: c", ["x, y", "z:0", "w"])
+    variables = [fn.Variable("sick", ["no", "yes"]), fn.Variable("dose", [1, 2, 5]), bins, last]
+    rng = np.random.default_rng(3)
+    shapes = {"sick": (2,), "dose": (2, 3), "age": (2, 3), last.name: (3, 3, 3)}
+    tables = {name: rng.dirichlet(np.ones(shape[-1]), shape[:-1]) for name, shape in shapes.items()}
+    parents = {"dose": ["sick"], "age": ["sick"], last.name: ["dose", "age"]}
+    net = fn.BayesianNetwork.from_tables(variables, parents, tables)
+    case = net.given(known, likelihood=likelihood, do=do)
+    facts = facts_of("query", saved(net, tmp_path), *words)
+    assert facts["log_probability_of_evidence"] == pytest.approx(case.log_prob(), rel=1e-12)
+    assert set(facts["marginals"]) == set(net.names) - set(known) - set(do)
+    for name, one in facts["marginals"].items():
+        np.testing.assert_allclose(one["probabilities"], case.query(name).array, rtol=1e-12)
+    best = facts_of("query", saved(net, tmp_path), "--most-probable", *words)
+    assert best["most_probable"] == case.explain()
+    assert best["log_probability"] == pytest.approx(case.log_prob(case.explain()), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--given", "smoke>3"], "has labels, of which there is no range"),
+        (["--given", "smoke=yes", "--given", "smoke=no"], "names 'smoke' twice"),
+        (["--likely", "smoke=yes:.5"], "lacks 'no'"),
+        (["--likely", "smoke=yes"], "takes NAME=STATE:NUMBER"),
+        (["--do", "smoke=yes,no"], "say how probable each is"),
+        (["--do", "smoke=yes:.5,no:.1"], "add up to 0.6, not 1"),
+        (["--do", "smoke=yes:.5,no:.5", "--given", "smoke=no"], "both --given and --do"),
+    ],
+)
+def test_what_cannot_be_known_is_told(words: list[str], sentence: str, asia: Path) -> None:
+    assert sentence in refused("query", asia, *words)
+
+
 def test_what_is_given_is_seen_after_what_was_set(asia: Path) -> None:
     words = ["query", asia, "--do", "either=yes", "--given", "dysp=yes"]
     facts = facts_of(*words)

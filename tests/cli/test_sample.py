@@ -89,13 +89,24 @@ def test_numbers_are_drawn_within_bins(tmp_path: Path) -> None:
     good("learn", path, "--bins", 3, "-o", tmp_path / "m.json")
     words = ("sample", tmp_path / "m.json", "-n", 80, "--seed", 4)
     drawn = fn.load(tmp_path / "m.json").sample(80, seed=4)
-    good(*words, "--numbers", "-o", tmp_path / "s.csv")
+    good(*words, "-o", tmp_path / "s.csv")
     assert fn.read_table(tmp_path / "s.csv", schema=drawn.variables) == drawn  # the bins of the same seed
-    header, *lines = good(*words, "--numbers").cells
+    header, *lines = good(*words).cells
     assert header == ["age", "day", "dose", "sick"]
     assert all(0 <= int(line[0]) <= 70 and 0 <= float(line[2]) <= 37.5 for line in lines)
     assert all("2021-01-01" <= line[1] <= "2021-12-01" and len(line[1]) == 10 for line in lines)
-    facts = facts_of(*words, "--numbers")
+    facts = facts_of(*words)
     assert facts["columns"]["day"] == [line[1] for line in lines]
     assert facts["columns"]["age"] == [int(line[0]) for line in lines]
-    assert good(*words).cells[1][0] in drawn.variables[0].states
+    assert good(*words, "--bins").cells[1][0] in drawn.variables[0].states
+
+
+def test_rows_lie_within_the_range_that_is_given(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 71},{'ny'[i % 71 // 40]},{(i * 7 % 71) / 2}\n" for i in range(700))
+    path = written(tmp_path / "t.csv", "age,sick,dose\n" + rows)
+    for words in (["--bins", 3], []):
+        good("learn", path, *words, "-o", tmp_path / "m.json")
+        lines = good("sample", tmp_path / "m.json", "-n", 200, "--seed", 1, "--given", "age>50", "--given", "sick=n,y")
+        ages = [float(line[0]) for line in lines.cells[1:]]
+        assert min(ages) >= 51
+        assert len(set(ages)) > 10

@@ -181,3 +181,22 @@ def test_numbers_under_a_range_are_no_normal_mixture() -> None:
     for ask in (lambda: case.query("rent"), case.explain, case.predict):
         with pytest.raises(fn.SchemaError, match="known by a range"):
             ask()
+
+
+def test_rows_are_drawn_under_a_range_and_soft_evidence_together() -> None:
+    """Shares of labels and the mean of another number, beside exact answers."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    sex = rng.choice(["f", "m"], n)
+    height = np.round(np.where(sex == "m", 178, 166) + rng.normal(0, 7, n))
+    weight = height - 100 + rng.normal(0, 8, n)
+    frame = {"sex": sex.tolist(), "height": height.tolist(), "weight": weight.tolist()}
+    net = fn.learn.bayesian_network(fn.Table.from_frame(frame, bins=None))
+    case = net.given(height=(175, None), likelihood={"sex": {"f": 0.9, "m": 0.1}})
+    drawn = case.sample(40_000, seed=2)
+    exact = case.query("sex")["f"]
+    assert abs(np.mean(drawn["sex"] == "f") - exact) < 5 * np.sqrt(exact * (1 - exact) / 40_000)
+    assert np.asarray(drawn["height"]).min() >= 174.5
+    kept = (height >= 175) & (rng.random(n) < np.where(sex == "f", 0.9, 0.1))
+    spread = weight[kept].std() * (1 / np.sqrt(kept.sum()) + 1 / 200)
+    assert abs(np.mean(np.asarray(drawn["weight"])) - weight[kept].mean()) < 4 * spread

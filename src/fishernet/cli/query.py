@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import numpy as np
@@ -24,21 +24,23 @@ from fishernet.cli.models import (
     wrong_kind,
 )
 from fishernet.cli.options import (
+    Known,
     Reading,
-    States,
     given_option,
-    known_states,
+    known_values,
     model_argument,
+    states_alone,
     text_options,
+    values_to_set,
+    weighted_states,
     weights_option,
 )
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown, shown_states
-from fishernet.infer import Beside, family_marginals, intervene, log_evidence, most_probable
+from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
+from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.models import DependencyNetwork
 
 SEED = 0  # equal commands give equal numbers
-FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
 MOST_JOINT = 32  # variables of a joint table: the axes that an array of NumPy 1 can have
 MOST_CELLS = 2**20  # of a joint table: lines that are printed
 
@@ -47,7 +49,18 @@ MOST_CELLS = 2**20  # of a joint table: lines that are printed
 @model_argument
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @given_option
-@click.option("--do", multiple=True, metavar="NAME=STATE", help="Set a variable by intervention. May be repeated.")
+@click.option(
+    "--likely",
+    multiple=True,
+    metavar="NAME=STATE:X,...",
+    help="How well each state explains what was seen: --likely cough=yes:.8,no:.2. May be repeated.",
+)
+@click.option(
+    "--do",
+    multiple=True,
+    metavar="NAME=STATE",
+    help="Set a variable by intervention, or draw it: --do smoke=yes:.3,no:.7. May be repeated.",
+)
 @click.option("--joint", is_flag=True, help="One joint table of all NAMEs, instead of one table each.")
 @click.option(
     "--most-probable", "explain", is_flag=True, help="Instead print the most probable states of all variables together."
@@ -62,6 +75,7 @@ def query(
     model: Path,
     names: tuple[str, ...],
     given: tuple[str, ...],
+    likely: tuple[str, ...],
     do: tuple[str, ...],
     joint: bool,
     explain: bool,
@@ -78,6 +92,9 @@ def query(
     For a Gaussian network, whose variables are numbers, the mean and standard deviation of each NAME are printed, given
     numbers (--given height=1.8); with --joint their covariances too.
 
+    What is given may be several states (--given cough=mild,strong) or a range (--given "age>65"), of numbers, of bins
+    or of states that are numbers; --likely weighs the states of what was seen unsurely.
+
     With --data the rows of TABLE that are as what is given stand beside the model, those with a missing cell in what is
     given or asked for left out. A * marks a share that disagrees with the probability, by an exact test at 0.001.
 
@@ -89,6 +106,7 @@ def query(
     Examples
       fishernet query model.json cough --given smoke=yes
       fishernet query model.json cough fever --joint --do smoke=no
+      fishernet query model.json cough --given "age>65" --likely fever=yes:.9,no:.2
       fishernet query model.json --most-probable --given cough=yes
       fishernet query model.json cough --given smoke=yes --data patients.csv
     """  # noqa: D301
@@ -106,26 +124,28 @@ def query(
         require(has_states, network, model, "query")
     check_names(names)
     positions(network.names, names)
-    seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
+    seen, done = known_values(given, "--given", network.variables), values_to_set(do, "--do", network.variables)
+    likelihood = weighted_states(likely, "--likely", network.variables)
     if both := [name for name in seen if name in done]:
         raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
     if joint and not is_gaussian(network):
         _check_joint(model, network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
-    facts: dict[str, Any] = {"model": str(model), "given": seen}
+    facts: dict[str, Any] = {"model": str(model), "given": seen, **({"likely": likelihood} if likelihood else {})}
     if is_dependency(network) or not network.conditionals:
         _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
-    if data is not None and not has_states(network):
-        raise wrong_kind(model, network, "--data counts rows, which needs a model of states")
-    net = intervene(network, done) if done else network
+    if data is not None:
+        states_alone(seen, "--given", "--data counts rows of one state each; take one of the two")
+        if likelihood or not has_states(network):
+            raise wrong_kind(model, network, "--data counts rows, which needs a model of states, without --likely")
     if is_dependency(network):
-        facts |= _sampled_answers(network, wanted, seen, joint=joint)
-    elif is_gaussian(network):
-        facts |= {"do": done, **_of_numbers(net, wanted, seen, joint=joint, explain=explain)}
-    elif is_mixed(network):
-        facts |= {"do": done, **_of_both(net, wanted, seen, joint=joint, explain=explain)}
+        why = "chains keep one state each; that needs a model with exact inference"
+        _refuse(model, network, {"--likely": likelihood})
+        facts |= _sampled_answers(network, wanted, states_alone(seen, "--given", why), joint=joint)
     else:
-        facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
+        case = network.given(seen, likelihood=likelihood, do=done)
+        answered = _of_numbers if is_gaussian(network) else _of_both if is_mixed(network) else _exact_answers
+        facts |= {"do": done, **answered(case, wanted, joint=joint, explain=explain)}
     if data is not None:
         how = Reading(weights=weights, weight_kind=weight_kind)
         facts |= _beside(network, facts, data, how)
@@ -183,7 +203,7 @@ def _answers(net: Any, names: Sequence[str], numbers: Sequence[Facts], *, joint:
     return {"marginals": {name: {"states": own, **of_name} for name, own, of_name in each}}
 
 
-def _sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States, *, joint: bool) -> dict[str, Any]:
+def _sampled_answers(net: DependencyNetwork, names: Sequence[str], given: Known, *, joint: bool) -> dict[str, Any]:
     """Return estimates of all answers from the same rows; what the library warns of is said once."""
     found = []
     with warnings.catch_warnings():
@@ -195,50 +215,42 @@ def _sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States
     return {"rows": rows, "seed": SEED, **_answers(net, names, numbers, joint=joint)}
 
 
-def _exact_answers(
-    net: BayesianNetwork | MarkovNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
-) -> dict[str, Any]:
-    """Return what an exact model says; it is asked for few names only when they were said one by one."""
-    evidence = min(0.0, log_evidence(net, given))  # rounding may leave what is certain above 0
+def _exact_answers(case: Conditioned, names: Sequence[str], *, joint: bool, explain: bool) -> dict[str, Any]:
+    """Return what an exact model of states says."""
+    evidence = min(0.0, case.log_prob())  # rounding may leave what is certain above 0
     facts = {"probability_of_evidence": math.exp(evidence), "log_probability_of_evidence": evidence}
     if explain:
-        best = most_probable(net, given=given)
-        log = min(0.0, log_evidence(net, best) - evidence)
+        best = case.explain()
+        log = min(0.0, case.log_prob(best))
         return facts | {"most_probable": best, "probability": math.exp(log), "log_probability": log}
-    if joint:
-        tables = [net.query(names, given=given).array]
-    elif (few and len(names) <= FEW) or not net.conditionals:
-        tables = [net.query(name, given=given).array for name in names]
-    else:
-        families = family_marginals(cast(BayesianNetwork, net), given=given)
-        tables = [families[v].sum(axis=tuple(range(families[v].ndim - 1))) for v in positions(net.names, names)]
-    return facts | _answers(net, names, [{"probabilities": table} for table in tables], joint=joint)
+    tables = [case.query(names)] if joint else case.marginals(names).values()
+    return facts | _answers(case.model, names, [{"probabilities": one.array} for one in tables], joint=joint)
 
 
-def _of_both(net: Any, names: Sequence[str], given: States, *, joint: bool, explain: bool) -> dict[str, Any]:
+def _of_both(case: Conditioned, names: Sequence[str], *, joint: bool, explain: bool) -> dict[str, Any]:
     """Return the probabilities of labels, and what is expected of numbers, of a network of both."""
-    facts: dict[str, Any] = {"log_density_of_evidence": log_evidence(net, given)}
+    facts: dict[str, Any] = {"log_density_of_evidence": case.log_prob()}
     if explain:
-        best = most_probable(net, given=given)
-        return facts | {"most_probable": best, "log_density": log_evidence(net, best) - log_evidence(net, given)}
+        best = case.explain()
+        return facts | {"most_probable": best, "log_density": case.log_prob(best)}
     if joint:
-        return facts | _answers(net, names, [{"probabilities": net.query(names, given=given).array}], joint=True)
-    numbers = [name for name in names if net.variables[net.names.index(name)].is_continuous]
+        return facts | _answers(case.model, names, [{"probabilities": case.query(names).array}], joint=True)
+    numbers = [name for name in names if case.model.variables[case.model.names.index(name)].is_continuous]
     labels = [name for name in names if name not in numbers]
-    tables = [{"probabilities": net.query(name, given=given).array} for name in labels]
-    of_numbers = {name: net.query(name, given=given).to_dict() for name in numbers}
-    return facts | _answers(net, labels, tables, joint=False) | {"numbers": of_numbers}
+    tables = [{"probabilities": one.array} for one in case.marginals(labels).values()]
+    of_numbers = {name: one.to_dict() for name, one in case.marginals(numbers).items()}
+    return facts | _answers(case.model, labels, tables, joint=False) | {"numbers": of_numbers}
 
 
-def _of_numbers(net: Any, names: Sequence[str], given: States, *, joint: bool, explain: bool) -> dict[str, Any]:
+def _of_numbers(case: Conditioned, names: Sequence[str], *, joint: bool, explain: bool) -> dict[str, Any]:
     """Return means and standard deviations, or all most probable numbers, of a Gaussian network."""
-    facts: dict[str, Any] = {"log_density_of_evidence": log_evidence(net, given)}
+    facts: dict[str, Any] = {"log_density_of_evidence": case.log_prob()}
     if explain:
-        best = most_probable(net, given=given)
-        return facts | {"most_probable": best, "log_density": log_evidence(net, best) - log_evidence(net, given)}
+        best = case.explain()
+        return facts | {"most_probable": best, "log_density": case.log_prob(best)}
     if not names:
         return facts | {"normal": {"names": [], "mean": [], "sd": []}}
-    found = net.query(names, given=given)
+    found = case.query(names)
     covariance = {"covariance": found.covariance} if joint else {}
     return facts | {"normal": {"names": found.names, "mean": found.mean, "sd": found.sd, **covariance}}
 
@@ -248,7 +260,8 @@ def _of_numbers(net: Any, names: Sequence[str], given: States, *, joint: bool, e
 
 def _text(facts: Facts) -> Iterator[str]:
     """Yield the facts as lines for people."""
-    lines = [(word, shown_states(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts.get(fact)]
+    told = (("given", "given"), ("likely", "likely"), ("set", "do"))
+    lines = [(word, _known_shown(facts[fact])) for word, fact in told if facts.get(fact)]
     if "rows" in facts:
         lines.append(
             ("estimated from", f"{several(facts['rows'], 'row')} of pseudo-Gibbs sampling, seed {facts['seed']}")
@@ -283,6 +296,28 @@ def _text(facts: Facts) -> Iterator[str]:
         )
     if any(np.any(one["differs"]) for one in _besides(facts)):
         yield MARKED
+
+
+def _known_shown(known: Mapping[str, Any]) -> str:
+    """Return what is known or set on one line: states, several of them, ranges and numbers by state."""
+    return ", ".join(f"{shown(name)} {_value_shown(value)}" for name, value in known.items())
+
+
+def _value_shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "as " + ", ".join(f"{shown(state)}: {weight:g}" for state, weight in value.items())
+    if isinstance(value, list):
+        return f"= {' or '.join(map(shown, value))}"
+    if isinstance(value, tuple):
+        ends = ((value[0], "from", "above", -math.inf), (value[1], "to", "below", math.inf))
+        return " ".join(_end_shown(*end) for end in ends if end[0] is not None)
+    return f"= {shown(value)}"
+
+
+def _end_shown(end: float, with_it: str, without: str, back: float) -> str:
+    """Return an end of a range in words; the number right beside a plain one leaves that out."""
+    beside = math.nextafter(end, back)
+    return f"{without} {beside:g}" if len(repr(beside)) < len(repr(end)) else f"{with_it} {end:.10g}"
 
 
 def _besides(facts: Facts) -> list[Facts]:

@@ -15,18 +15,18 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, generator
 from fishernet.cli.models import called, has_states, is_dependency, is_gaussian, is_mixed, read_model, require
 from fishernet.cli.options import (
-    States,
+    Known,
     count,
     given_option,
-    known_states,
+    known_values,
     model_argument,
     option_of,
     seed_option,
+    states_alone,
     taken,
 )
 from fishernet.cli.terminal import Answer, answering
 from fishernet.data import Table, as_table
-from fishernet.infer import sample as posterior_sample
 
 FURTHER_DIGITS = 6  # than the unit has
 
@@ -45,7 +45,11 @@ FURTHER_DIGITS = 6  # than the unit has
 @click.option(
     "--scan", metavar="random|ordered", help="Dependency networks: which variable is drawn next.  [default: random]"
 )
-@click.option("--numbers", is_flag=True, help="Draw a number within each bin, uniformly, instead of naming the bin.")
+@click.option(
+    "--numbers/--bins",
+    default=True,
+    help="Where the model has bins, draw a number within each, uniformly, or name the bin.  [default: numbers]",
+)
 @seed_option
 @answering(rows=True)
 def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> Answer:
@@ -54,11 +58,13 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     Rows of a Bayesian network are independent and exact, also with --given. Rows of a dependency network are drawn by
     pseudo-Gibbs sampling: one variable at a time is drawn from its conditional, given variables keep their states, and
     after every --thin draws the current states are written as a row. The rows of several --chains come one chain after
-    the other. States are written as in a table; where the model has bins, a number means its bin.
+    the other. States are written as in a table. What is given may be several states (--given cough=mild,strong) or a
+    range (--given "age>65"), but of a dependency network.
 
-    Where the model has bins, --numbers draws a number (or date) uniformly within each bin; the outer bins end at the
-    smallest and largest number of the column; columns of whole numbers get whole numbers. In a model of another program
-    that does not have these limits, an outer bin is as wide as its neighbour.
+    Where the model has bins, a number (or date) is drawn uniformly within each bin; the outer bins end at the smallest
+    and largest number of the column; columns of whole numbers get whole numbers. In a model of another program that
+    does not have these limits, an outer bin is as wide as its neighbour. A given number means its bin; --bins names
+    the bins instead.
 
     Numbers that a network has as numbers are drawn as such, exact and independent, also with --given (--given
     height=1.8). They are rounded as those of the table were that the network was learned from, where it knows their
@@ -76,17 +82,18 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     if is_gaussian(network) or is_mixed(network):
         for name in chain:
             raise FishernetError(f"{option_of(name)} does not go with {called(network)}")
-        known = known_states(given, "--given", network.variables)
-        drawn = posterior_sample(network, n, given=known, seed=seed) if known else network.sample(n, seed=seed)
+        known = known_values(given, "--given", network.variables)
+        drawn = network.given(known).sample(n, seed=seed) if known else network.sample(n, seed=seed)
         rows = _in_units(as_table(drawn, network.variables), known)
     else:
         require(has_states, network, model, "sample")
         if not network.variables:
             raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
-        known = known_states(given, "--given", network.variables)
-        random = generator(seed)  # the bins are those of the same seed without --numbers
+        known = known_values(given, "--given", network.variables)
+        random = generator(seed)  # the bins are those of the same seed with --bins
         rows = draw(network, n, known, random, chain)
-        rows = rows.to_numbers(seed=random) if numbers else rows
+        ranges = {name: value for name, value in known.items() if isinstance(value, tuple)}
+        rows = rows.to_numbers(within=ranges, seed=random) if numbers else rows
     columns = {name: partial(labels, rows, name) for name in rows.names}
     return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
 
@@ -95,22 +102,27 @@ def _in_units(rows: Table, known: Mapping[str, Any]) -> Table:
     """Return rows with drawn numbers rounded to the units of their columns."""
     columns = list(rows.codes)
     for v, variable in enumerate(rows.variables):
-        if variable.is_continuous and variable.resolution is not None and variable.name not in known:
+        if (
+            variable.is_continuous
+            and variable.resolution is not None
+            and not isinstance(known.get(variable.name), float)
+        ):
             unit = variable.resolution
             digits = FURTHER_DIGITS + math.ceil(-math.log10(unit))  # three times 0.1 is 0.3, without a 4 at the end
             columns[v] = np.round(np.round(columns[v] / unit) * unit, digits)
     return Table.adopt(rows.variables, columns, n_rows=rows.n_rows)
 
 
-def draw(model: Any, n: int, given: States, seed: Seed, chain: Mapping[str, Any]) -> Table:
+def draw(model: Any, n: int, given: Known, seed: Seed, chain: Mapping[str, Any]) -> Table:
     """Return rows drawn from a model of states: exactly, or by chains, which only a dependency network has."""
     if is_dependency(model):
-        rows = model.sample(n, given=given, seed=seed, **chain)
+        why = "chains keep one state each; that needs a model with exact inference"
+        rows = model.sample(n, given=states_alone(given, "--given", why), seed=seed, **chain)
     elif chain:
         option = option_of(next(iter(chain)))
         raise FishernetError(f"{option} is for dependency networks; this model's rows are drawn without chains")
     else:
-        rows = posterior_sample(model, n, given=given, seed=seed) if given else model.sample(n, seed=seed)
+        rows = model.given(given).sample(n, seed=seed) if given else model.sample(n, seed=seed)
     return rows  # type: ignore[no-any-return]
 
 

@@ -47,7 +47,7 @@ from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import all_numbers, family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.moments import NumberRows
 from fishernet.data.statistics.statistic import Statistic
-from fishernet.data.variable import Column, Variable, any_missing, checked_variables
+from fishernet.data.variable import Column, Limits, Variable, any_missing, checked_variables
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
@@ -647,7 +647,7 @@ class Table(GivesFrames):
         made._decisions = decisions
         return made
 
-    def to_numbers(self, *, seed: Seed = None) -> Self:
+    def to_numbers(self, *, within: Mapping[str, Limits] | None = None, seed: Seed = None) -> Self:
         """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.
 
         The outer bins end where the column did that was cut (`Variable.bounds`), and where only whole numbers were
@@ -656,6 +656,8 @@ class Table(GivesFrames):
 
         Parameters
         ----------
+        within : mapping from name to (low, high), optional
+            Limits of a column's numbers, None for none, where its cells are bins that have some within.
         seed : None, int or numpy.random.Generator
 
         Examples
@@ -668,7 +670,7 @@ class Table(GivesFrames):
         >>> drawn.conform(table.variables) == table
         True
         """
-        return self._remade(*drawn_numbers(self._variables, self._columns, generator(seed)))
+        return self._remade(*drawn_numbers(self._variables, self._columns, generator(seed), within or {}))
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""

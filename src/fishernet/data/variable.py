@@ -24,6 +24,7 @@ from fishernet.data.encoding.dates import Unit, as_dates
 from fishernet.data.encoding.scales import Scale
 
 State = str | int | float | bool
+Limits = tuple[float | None, float | None]  # of numbers; None is no limit
 
 Bounds = tuple[int, int] | tuple[float, float]
 
@@ -253,7 +254,9 @@ class Variable(Brief):
         end[-1] = end[-1] if math.isfinite(end[-1]) else last + _width(inner[-1])
         return np.column_stack([begin, end])
 
-    def numbers(self, codes: npt.NDArray[Any], shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def numbers(
+        self, codes: npt.NDArray[Any], shares: npt.NDArray[np.float64], within: Limits | None = None
+    ) -> npt.NDArray[np.float64]:
         """Return a number in each bin, NaN for a missing cell, (n_rows,).
 
         Parameters
@@ -261,6 +264,8 @@ class Variable(Brief):
         codes : (n_rows,) array of codes
         shares : (n_rows,) float64 array
             How far below the end of its bin each number is: from 0 up to, but not, 1.
+        within : (low, high), optional
+            Limits of the numbers, None for none, for bins that have some within.
 
         Raises
         ------
@@ -268,6 +273,8 @@ class Variable(Brief):
             When the variable has no cut points.
         """
         limits = self.bin_limits()
+        if within is not None:
+            limits = np.clip(limits, *within)
         known = codes < len(limits)  # others are missing, or the state for that
         places = np.where(known, codes, 0).astype(np.int64)
         low, high = limits[places].T

@@ -22,11 +22,13 @@ from fishernet.data.variable import Column, State
 from fishernet.infer.completion import impute
 from fishernet.infer.distribution import Distribution
 from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible
-from fishernet.infer.factors import MAX_TABLE, Array
+from fishernet.infer.factors import MAX_TABLE, Array, inference_of
 from fishernet.infer.normal import asked_for
-from fishernet.infer.queries import intervene, log_evidence, most_probable, query, sample
+from fishernet.infer.queries import family_marginals, intervene, log_evidence, most_probable, query, sample
 
 Range = tuple[float, float]
+
+FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
 
 
 class Conditioned:
@@ -89,19 +91,40 @@ class Conditioned:
         soft = (*self._likelihoods, *self._ranges)
         return Distribution(tuple(labels), table / table.sum(), dict(self._states), known=seen, soft=soft)
 
+    def marginals(self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE) -> dict[str, Any]:
+        """Return the distribution of each of some variables by itself, by name; many of them by one plan.
+
+        By default of all that are not known. Errors are those of `query`.
+        """
+        where = asked_for(self.model.names, names, self._fixed)
+        asked = [self.model.names[v] for v in where]
+        if len(asked) <= FEW or inference_of(self.model) != "factors" or not self.model.conditionals:
+            return {name: self.query([name], max_table=max_table) for name in asked}
+        families = family_marginals(self.model, **self._known, max_table=max_table)
+        of_states = dict(self._states), tuple(v for v in self.model.variables if v.name in self._states)
+        return {
+            self.model.names[v]: Distribution(
+                (self.model.variables[v],),
+                families[v].reshape(-1, families[v].shape[-1]).sum(axis=0),
+                of_states[0],
+                known=of_states[1],
+                soft=tuple(self._likelihoods),
+            )
+            for v in where
+        }
+
     def predict(self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE) -> dict[str, State]:
         """Return what is most probable of some variables, each by itself; of a number its mean.
 
         By default of all that are not known. SchemaError, ZeroProbabilityError and StateSpaceError as for `query`.
         """
-        where = asked_for(self.model.names, names, self._fixed)
         found: dict[str, State] = {}
-        for variable in (self.model.variables[v] for v in where):
-            answer = self.query([variable.name], max_table=max_table)
+        for name, answer in self.marginals(names, max_table=max_table).items():
+            (variable,) = answer.variables
             if variable.is_continuous:
-                found[variable.name] = float(np.asarray(answer.mean).reshape(-1)[0])
+                found[name] = float(np.asarray(answer.mean).reshape(-1)[0])
             else:
-                found[variable.name] = variable.states[int(np.argmax(np.asarray(answer)))]
+                found[name] = variable.states[int(np.argmax(np.asarray(answer)))]
         return found
 
     def explain(self, *, max_table: int = MAX_TABLE) -> dict[str, State]:
@@ -114,17 +137,16 @@ class Conditioned:
         """Draw independent rows under what is known; see `fishernet.infer.sample`."""
         if not self._ranges:
             return sample(self.model, n, **self._known, seed=seed, max_table=max_table)
-        if len(self._ranges) > 1 or self._likelihoods:
-            raise self._only("rows are drawn where it is the only one, and beside states and numbers alone")
+        if len(self._ranges) > 1:
+            raise self._only("rows are drawn where one number has a range")
         rows, random = draw_count(n), generator(seed)
-        (name,) = self._ranges
-        drawn = self._drawn(name, rows, random, max_table)
+        drawn = self._drawn(rows, random, max_table)
         columns: list[npt.NDArray[Any]] = []
         for variable in self.model.variables:
             missing = np.nan if variable.is_continuous else variable.cardinality
             column = np.full(rows, missing, dtype=variable.dtype)
-            if variable.name == name:
-                column = drawn
+            if variable.name in drawn:
+                column = drawn[variable.name].astype(variable.dtype)
             elif variable.name in self._states:
                 column[:] = _cell(variable, self._states[variable.name])
             columns.append(column)
@@ -135,12 +157,13 @@ class Conditioned:
 
         Parameters
         ----------
-        table : Table or frame, optional
-            Rows without missing cells. A row that contradicts what is known has -inf.
+        table : Table, frame or mapping, optional
+            Rows without missing cells, or one row as a mapping from name to state or number. A row that contradicts
+            what is known has -inf.
 
         Returns
         -------
-        float, or (n_rows,) float64
+        float, or (n_rows,) float64 of a table
             In nats; of numbers the logarithm of a density.
         """
         total = log_evidence(self.model, **self._known, max_table=max_table)
@@ -150,13 +173,25 @@ class Conditioned:
                 total += float(np.log(mixture.components[0] @ self._masses(mixture)))
         if table is None:
             return total
-        rows = self.model.rows(table)
+        if isinstance(table, Mapping):
+            return float(self._log_prob_of(self._row(table), total)[0])
+        return self._log_prob_of(self.model.rows(table), total)
+
+    def _row(self, values: Mapping[str, Any]) -> Table:
+        """Return one row as a table."""
+        if lacking := [name for name in self.model.names if name not in values]:
+            raise SchemaError(f"the row lacks {listed(lacking)}", parameter="table")
+        cells = [_cell(variable, values[variable.name]) for variable in self.model.variables]
+        columns = [np.array([cell], dtype=v.dtype) for v, cell in zip(self.model.variables, cells, strict=True)]
+        return Table.adopt(self.model.variables, columns, n_rows=1)
+
+    def _log_prob_of(self, rows: Table, total: float) -> Array:
         rows.require_complete("the log-probability of rows under what is known")
         found = self.model.log_prob(rows) - total
         with np.errstate(divide="ignore"):
             for variable, column in zip(rows.variables, rows.codes, strict=True):
                 found += np.log(self._agreement(variable, column))
-        return found
+        return np.asarray(found)
 
     def do(self, states: Mapping[str, Any] | None = None, /, **by_name: Any) -> Conditioned:
         """Return the same with some variables set from outside; a mapping from states to probabilities draws them.
@@ -225,11 +260,12 @@ class Conditioned:
         _, means, covariances = mixture.components
         return np.array([_mass(low, high, *moments) for moments in zip(means, covariances, strict=True)])
 
-    def _drawn(self, name: str, n: int, random: np.random.Generator, max_table: int) -> Array:
-        """Draw numbers from what is known of the only number with a range."""
+    def _drawn(self, n: int, random: np.random.Generator, max_table: int) -> dict[str, npt.NDArray[Any]]:
+        """Draw numbers from what is known of the only number with a range, and the states that have a likelihood."""
         from scipy.stats import truncnorm  # slow to import, and needed by few calls
 
-        mixture = query(self.model, [name], **self._known, max_table=max_table)
+        (name,) = self._ranges
+        mixture = query(self.model, [*self._likelihoods, name], **self._known, max_table=max_table)
         weights, means, covariances = mixture.components
         shares = weights * self._masses(mixture)
         if not shares.sum() > 0:
@@ -239,7 +275,8 @@ class Conditioned:
         low, high = ((limit - mean) / sd for limit in self._on_scale(name))
         variable = self.model.variables[self.model.names.index(name)]
         numbers: Array = variable.unscaled(mean + sd * truncnorm.rvs(low, high, random_state=random))
-        return np.clip(numbers, *self._ranges[name])
+        states = {label: mixture.codes[of, at] for at, label in enumerate(self._likelihoods)}
+        return {name: np.clip(numbers, *self._ranges[name]), **states}
 
     def _agreement(self, variable: Column, column: npt.NDArray[Any]) -> Array:
         """Return how well the cells of a column agree with what is known of its variable, (n_rows,)."""

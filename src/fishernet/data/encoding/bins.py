@@ -19,7 +19,7 @@ The numbers may lie in one place or in many (`fishernet.data.statistics.ranks`),
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -35,7 +35,7 @@ from fishernet.data.encoding.labels import is_numeric, numbers_of
 from fishernet.data.options import AUTO, Options
 from fishernet.data.statistics import ranks
 from fishernet.data.statistics.ranks import Ladder, Place, Sum, Unsorted
-from fishernet.data.variable import Bounds, Column, Continuous, Variable, label_array
+from fishernet.data.variable import Bounds, Column, Continuous, Limits, Variable, label_array
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -305,12 +305,17 @@ def _text(cut: float, digits: int) -> str:
 
 
 def drawn_numbers(
-    variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], random: np.random.Generator
+    variables: Sequence[Column],
+    columns: Sequence[npt.NDArray[Any]],
+    random: np.random.Generator,
+    within: Mapping[str, Limits],
 ) -> tuple[list[Column], list[npt.NDArray[Any]]]:
     """Return columns with a number for every cell of those that were cut into bins; see `Table.to_numbers`."""
     of, numbers = list(variables), list(columns)
     for place, variable in enumerate(variables):
         if not variable.is_continuous and variable.cuts is not None:
             of[place] = Continuous(variable.name, variable.unit)
-            numbers[place] = variable.numbers(columns[place], random.random(len(columns[place])))
+            numbers[place] = variable.numbers(
+                columns[place], random.random(len(columns[place])), within.get(variable.name)
+            )
     return of, numbers
