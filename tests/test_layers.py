@@ -22,7 +22,7 @@ LAYERS = [
     {"models"},
     {"learn"},
     {"kernels"},
-    {"select", "compare"},
+    {"select", "compare", "explain"},
     {"files"},
     {"datasets"},
     {"sklearn", "plot"},

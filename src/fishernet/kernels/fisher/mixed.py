@@ -55,6 +55,15 @@ class NumberFeatures:
         if not scale.all():
             row = int(np.argmin(scale))
             raise self.conditional.impossible_configuration(int(at[row]), f"row {row} has")
+        return self._values(rows, at, e, scale), at
+
+    def in_configuration(self, rows: Table, group: int) -> Matrix:
+        """Return what the features of each row would be if its labels were of one configuration, (n_rows, m + 2)."""
+        at = np.full(rows.n_rows, group)
+        e = self.conditional.noise_in(rows, at)
+        return self._values(rows, at, e, np.sqrt(self.inverse[at]))
+
+    def _values(self, rows: Table, at: npt.NDArray[np.int64], e: Matrix, scale: Matrix) -> Matrix:
         found = np.empty((rows.n_rows, self.width))
         found[:, 0] = e * scale
         if self.width > 2:
@@ -62,7 +71,7 @@ class NumberFeatures:
             W = self.whiten[at] if len(self.whiten) > 1 else self.whiten[0]
             found[:, 1:-1] = (np.einsum("ni,nik->nk", z, W) if len(self.whiten) > 1 else z @ W) * found[:, :1]
         found[:, -1] = (e**2 - 1) * scale / np.sqrt(2)
-        return found, at
+        return found
 
     def expected(
         self, at: npt.NDArray[np.int64], weights: Matrix, first: Matrix, second: Matrix, origin: Matrix

@@ -159,7 +159,7 @@ class NetworkSteps:
     def __init__(self, rows: Table, priors: Sequence[float], max_table: int = MAX_TABLE) -> None:
         self._rows, self._priors, self._max_table = rows, priors, max_table
         self._weights = row_weights(rows)
-        self._completed: Mixture | _Completed | None = None  # made at the first model, whose graph is that of all
+        self._completed: Mixture | CompletedRows | None = None  # made at the first model, whose graph is that of all
         missing = sum(rows.missing_counts().values())
         self.size = rows.n_rows * len(rows.variables) - missing
 
@@ -167,7 +167,7 @@ class NetworkSteps:
         """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""
         if self._completed is None:
             mixture = Mixture.of(model, self._rows, self._weights)
-            self._completed = mixture or _Completed(model, self._rows, self._weights, self._max_table)
+            self._completed = mixture or CompletedRows(model, self._rows, self._weights, self._max_table)
         log_prob, counts = self._completed.expected(model)
         return float(log_prob.sum() if self._weights is None else log_prob @ self._weights), counts
 
@@ -190,10 +190,10 @@ class NetworkSteps:
             )
 
 
-class _Completed:
+class CompletedRows:
     """Rows of a network, completed by its distribution given what is known of them."""
 
-    def __init__(self, model: BayesianNetwork, rows: Table, weights: Cells | None, max_table: int) -> None:
+    def __init__(self, model: BayesianNetwork, rows: Table, weights: Cells | None, max_table: int = MAX_TABLE) -> None:
         self._plan = completion(model, rows, limit=max_table)
         self._weights = weights
         self._known = self._plan.known_counts(weights)  # of families that rows know whole

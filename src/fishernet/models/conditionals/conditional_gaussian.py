@@ -242,7 +242,11 @@ class ConditionalGaussian(Conditional):
     def noise(self, table: Table) -> tuple[npt.NDArray[np.int64], Numbers]:
         """Return the configuration of each row, and its noise e: what the parents leave of the child, over sd."""
         at = self.groups(table)
-        return at, self._residual(table, at) / self.sd.reshape(-1)[at]
+        return at, self.noise_in(table, at)
+
+    def noise_in(self, table: Table, at: npt.NDArray[np.int64]) -> Numbers:
+        """Return the noise of each row if it had a configuration, whatever its labels are, (n_rows,)."""
+        return self._residual(table, at) / self.sd.reshape(-1)[at]
 
     def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> Numbers:
         """Return the child's numbers: what is expected of them, and `sd` times the noise."""

@@ -1,0 +1,415 @@
+"""Which rows are behind an answer of a network."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base import check
+from fishernet.base.display import Framed, aligned
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import cut, several
+from fishernet.data import Table
+from fishernet.data.arrays import row_positions
+from fishernet.data.frames.rows import arrow_rows
+from fishernet.data.matching import as_data
+from fishernet.explain.answers import Answer, answer_of
+from fishernet.explain.responses import Response, response_of
+from fishernet.models.model import Model
+
+Numbers = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+SHOWN = 5  # rows for and against that str() shows
+FEW = 8  # rows that are taken out at once, without another look at the influence of the others
+MOST_TRIED = 64  # rows of a set that are tried to be put back
+
+
+@dataclass(frozen=True)
+class Without(Framed):
+    """An answer as if some rows had not been there, without a new fit and with one; made by `Influence.without`."""
+
+    answer: float
+    """The answer of the network."""
+    predicted: float
+    """What it is without the rows, to first order."""
+    refitted: float
+    """What it is of the network whose parameters are fitted to the other rows; its graph stays."""
+    n_rows: int
+    """How many rows were left out."""
+
+    def to_frame(self) -> pa.Table:
+        """Return the answers as a pyarrow Table: ``rows``, and ``answer``."""
+        return pa.table(
+            {
+                "rows": ["all", "without, to first order", "without, fitted again"],
+                "answer": [self.answer, self.predicted, self.refitted],
+            }
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Group(Framed):
+    """The rows of one label of a column, and what an answer is without them; made by `Influence.by`."""
+
+    label: Any
+    """The label; None for missing cells."""
+    n_rows: int
+    """How many rows have it."""
+    influence: float
+    """What they add to the answer, to first order."""
+    without: float
+    """The answer of a network fitted to the other rows."""
+    answer: float
+    """The answer of the network."""
+
+    def to_frame(self) -> pa.Table:
+        """Return the group as a pyarrow Table of one row."""
+        return _groups_frame([self])
+
+
+class Groups(tuple[Group, ...]):
+    """What each group of rows does to an answer, the strongest first."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> pa.Table:
+        """Return a pyarrow Table: label, rows, influence, and the answer without them and with them."""
+        return _groups_frame(self)
+
+
+def _groups_frame(groups: Iterable[Group]) -> pa.Table:
+    rows = [(str(g.label), g.n_rows, g.influence, g.without, g.answer) for g in groups]
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    names = ("label", "rows", "influence", "without", "answer")
+    return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+@dataclass(frozen=True, repr=False)
+class RowSet(Framed):
+    """A small set of rows without which an answer turns; made by `Influence.smallest_set`."""
+
+    rows: Rows
+    """Their positions, ascending."""
+    answer: float
+    """The log odds of the state against the one that is most probable without the rows; or the answer."""
+    without: float
+    """The same of a network fitted to the other rows: of the other sign."""
+    said: str
+    """What was asked."""
+
+    def to_frame(self) -> pa.Table:
+        """Return the positions as a pyarrow Table."""
+        return pa.table({"row": self.rows})
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(Framed):
+    """How much each row of the learning table has to do with an answer; made by `fishernet.explain.rows`."""
+
+    said: str
+    """What was asked, in words."""
+    answer: float
+    """The answer of the network."""
+    values: Numbers
+    """(n_rows,): the change of the answer, to first order, per unit of each row's weight: above 0 where the row raises
+    it. A row that is taken out takes its value times its weight away."""
+    _table: Table = field(repr=False)
+    _response: Response = field(repr=False)
+    _asked: Answer = field(repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    @cached_property
+    def removals(self) -> Numbers:
+        """(n_rows,): the answer, less what it is without each row.
+
+        Each row's own leverage is counted: exact in what changes in each conditional, and to first order in how these
+        changes meet in the answer. Infinite where the answer's probability hangs on the row alone.
+        """
+        return self._response.removals(self._asked)
+
+    def exact(self, rows: Any) -> Numbers:
+        """Return the answer, less what it is after a new fit without each of some rows, (k,).
+
+        Parameters
+        ----------
+        rows : int or sequence of int
+            Positions of rows, each left out by itself.
+
+        Raises
+        ------
+        IndexError
+            When there is no such row.
+        """
+        chosen = self._positions([rows] if isinstance(rows, int | np.integer) else rows)
+        return np.array([self.answer - self._refitted(np.array([row])) for row in chosen], dtype=np.float64)
+
+    def without(self, rows: Any) -> Without:
+        """Return the answer as if some rows had not been there: without a new fit, and with one.
+
+        Parameters
+        ----------
+        rows : sequence of int, or (n_rows,) array of bool
+            Their positions.
+        """
+        chosen = self._positions(rows)
+        predicted = self.answer - float((self._weights * self.values)[chosen].sum())
+        return Without(self.answer, predicted, self._refitted(chosen), len(chosen))
+
+    def by(self, column: Any) -> Groups:
+        """Return what the rows of each label do to the answer, the strongest first.
+
+        Parameters
+        ----------
+        column : str or sequence
+            A column of the table with labels, which need not be one of the network's; or a label of each row.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.datasets.load("nursery")
+        >>> net = fn.learn.bayesian_network(table)
+        >>> why = fn.explain.rows(net, table, query="class", state="priority", given={"health": "recommended"})
+        >>> [(group.label, group.n_rows, round(group.influence, 2)) for group in why.by("health")]
+        [('recommended', 4320, 0.0), ('not_recom', 4320, 0.0), ('priority', 4320, 0.0)]
+        """
+        labels, at = self._grouped(column)
+        sums = np.bincount(at, self._weights * self.values, minlength=len(labels))
+        found = []
+        for place in np.argsort(-np.abs(sums), kind="stable"):
+            chosen = np.flatnonzero(at == place)
+            if len(chosen):
+                found.append(Group(labels[place], len(chosen), float(sums[place]), self._refitted(chosen), self.answer))
+        return Groups(found)
+
+    def smallest_set(self, *, most: int | None = None) -> RowSet | None:
+        """Return a small set of rows without which the answer turns, each step checked by a new fit.
+
+        A probability turns where its state becomes, or ceases to be, the most probable one; another answer where its
+        sign changes. Rows are taken out in the order of their influence on what turns, which is taken again with each
+        part that is out; then what is not needed is put back. No smaller set is looked for by trying all.
+
+        Parameters
+        ----------
+        most : int, optional
+            The most rows that may be taken out; half of them without it.
+
+        Returns
+        -------
+        RowSet or None
+            None where so many rows do not turn it.
+        """
+        limit = self.n_rows // 2 if most is None else check.integer(most, "most", least=1)
+        asked = self._asked if self._asked.odds is None else self._asked.odds()
+        begin = asked.of(self._response.net)
+        sign = 1.0 if begin > 0 else -1.0
+        out: Rows = np.zeros(0, dtype=np.int64)
+        response, needed = self._response, self.n_rows
+        while needed > FEW:
+            harm = sign * response.values(asked) * self._weights
+            harm[out] = -np.inf
+            order = np.argsort(-harm, kind="stable")[: limit - len(out)].astype(np.int64)
+            found = self._first_turn(asked, out, order[harm[order] > 0], sign)
+            if found is None:
+                return None
+            needed = found
+            out = np.concatenate([out, order[: needed if needed <= FEW else needed // 2]])
+            response = self._response_without(out)
+        out = self._put_back(asked, out, sign * self._response.values(asked) * self._weights, sign)
+        return RowSet(np.sort(out), begin, self._left(asked, out), asked.said)
+
+    def to_frame(self) -> pa.Table:
+        """Return the rows, those that raise the answer most first: their positions, influence and columns."""
+        order = np.argsort(-self.values, kind="stable").astype(np.int64)
+        return arrow_rows(self._table, order, {"influence": self.values[order]})
+
+    def __repr__(self) -> str:
+        return f"Influence({self.said} = {self.answer:.6g}, of {several(self.n_rows, 'row')})"
+
+    def __str__(self) -> str:
+        """Return the answer, and the rows that raise and lower it most."""
+        order = np.argsort(-self.values, kind="stable")
+        shown = np.concatenate([order[:SHOWN], order[-SHOWN:]]) if len(order) > 2 * SHOWN else order
+        frame = arrow_rows(self._table, shown.astype(np.int64), {})
+        header = ["row", "influence", *(name for name in frame.column_names if name != "row")]
+        cells = zip(*(frame.column(name).to_pylist() for name in header[2:]), strict=True)
+        rows = [
+            [str(int(row)), f"{self.values[row]:+.3g}", *(cut(str(cell), 16) for cell in of)]
+            for row, of in zip(shown, cells, strict=True)
+        ]
+        return "\n".join([f"{self.said} = {self.answer:.6g}, and the rows behind it", *aligned([header, *rows])])
+
+    # --------------------------------------------------------------------------------------------- what rows there are
+
+    @property
+    def _weights(self) -> Numbers:
+        weights = self._table.weights
+        return np.ones(self.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+
+    def _positions(self, rows: Any) -> Rows:
+        return np.unique(row_positions(rows, self.n_rows)).astype(np.int64)
+
+    def _kept(self, out: Rows) -> Numbers:
+        weights = self._weights.copy()
+        weights[out] = 0.0
+        return weights
+
+    def _left(self, asked: Answer, out: Rows) -> float:
+        """Return an answer of the network fitted to the rows that are left."""
+        if len(out) == self.n_rows:
+            raise SchemaError("no row is left to fit a network to; leave some in")
+        return asked.of(self._response.without(self._kept(out)))
+
+    def _refitted(self, out: Rows) -> float:
+        return self._left(self._asked, out)
+
+    def _grouped(self, column: Any) -> tuple[list[Any], Rows]:
+        """Return the labels of a column, and the place of each row's among them."""
+        if not isinstance(column, str):
+            values = list(column)
+            if len(values) != self.n_rows:
+                raise SchemaError(
+                    f"{len(values):,} labels for {self.n_rows:,} rows; give one a row", parameter="column"
+                )
+            labels: list[Any] = list(dict.fromkeys(values))
+            where = {label: place for place, label in enumerate(labels)}
+            return labels, np.array([where[value] for value in values], dtype=np.int64)
+        variable = self._table.variables[self._table.names.index(column)] if column in self._table.names else None
+        if variable is None or variable.is_continuous:
+            what = "there is no such column" if variable is None else "it is a column of numbers"
+            raise SchemaError(f"groups by {column!r}: {what}; name a column with labels", parameter="column")
+        return [*variable.states, None], self._table.column(column).astype(np.int64)
+
+    def _first_turn(self, asked: Answer, out: Rows, order: Rows, sign: float) -> int | None:
+        """Return how many of the first rows turn the answer, when they are taken out beside others."""
+        if not len(order) or sign * self._left(asked, np.concatenate([out, order])) > 0:
+            return None
+        low, high = 0, len(order)  # the answer has not turned at low, and has at high
+        while high - low > 1:
+            middle = (low + high) // 2
+            turned = sign * self._left(asked, np.concatenate([out, order[:middle]])) <= 0
+            low, high = (low, middle) if turned else (middle, high)
+        return high
+
+    def _put_back(self, asked: Answer, out: Rows, harm: Numbers, sign: float) -> Rows:
+        """Return the rows that are needed of those that turn an answer; the weakest are tried first."""
+        needed = out[np.argsort(harm[out], kind="stable")]
+        for row in needed[:MOST_TRIED]:
+            rest = needed[needed != row]
+            if len(rest) and sign * self._left(asked, rest) <= 0:
+                needed = rest
+        return needed
+
+    def _response_without(self, out: Rows) -> Response:
+        weights = self._kept(out)
+        rows = Table.adopt(self._table.variables, self._table.codes, weights=weights, n_rows=self.n_rows)
+        return response_of(self._response.without(weights), rows, None)
+
+
+# of one network and table, that are often asked for many answers; they live as long as an Influence does
+_responses: weakref.WeakValueDictionary[tuple[int, int, float | None], Response] = weakref.WeakValueDictionary()
+
+
+def _remembered(net: Any, table: Table, n_rows: float | None) -> Response:
+    key = id(net), id(table), n_rows  # a response holds both
+    found = _responses.get(key)
+    if found is None:
+        found = _responses[key] = response_of(net, table, n_rows)
+    return found
+
+
+def rows(
+    net: Model,
+    table: Any,
+    *,
+    query: str | Sequence[str] | None = None,
+    state: Any = None,
+    given: Any = None,
+    log_prob: Any = None,
+    n_rows: float | None = None,
+) -> Influence:
+    """Return how much each row of the learning table has to do with an answer of a network.
+
+    To first order that is the Fisher kernel between the answer's derivative and the row, over the number of rows: the
+    influence function of maximum likelihood [1]_ [2]_. Smoothing, weights and missing cells are counted; the graph is
+    held.
+
+    Parameters
+    ----------
+    net : BayesianNetwork or DependencyNetwork
+        Of labels, of numbers, or of both. A dependency network is asked for a variable given all of its inputs, or for
+        the pseudo-log-likelihood of rows.
+    table : Table or data frame
+        The rows that it was learned from, also with missing cells.
+    query : str or sequence of str, optional
+        What is asked for. With a `state` the answer is ``log P(query = state | given)``, with a pair of states the
+        logarithm of their odds, and of a number the logarithm of its density. Without one it is that of the most
+        probable state, of a number its mean, and of two variables their mutual information.
+    state : state or number, pair of states, or one for each name of `query`, optional
+    given : mapping from name to state or number, optional
+        What is known. Without `query` the answer is ``log P(given)``.
+    log_prob : Table or data frame, optional
+        Rows, whose mean log-probability is the answer in place of a query: the loss of rows held out, or of one row.
+        Cells may be missing.
+    n_rows : float, optional
+        How many rows the network was learned from, where `table` is not these rows: what its rows would do, each to
+        first order.
+
+    Returns
+    -------
+    Influence
+        ``values`` in nats (of an expected number in its unit) per unit of a row's weight, ``by(column)``,
+        ``without(rows)``, ``removals``, ``exact(rows)``, ``smallest_set()``.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When a name, a state or a column is not the network's.
+    ZeroProbabilityError
+        When what is asked for has probability 0, or a row has.
+    StateSpaceError
+        When a table of the answer would be too large.
+
+    Warns
+    -----
+    FishernetWarning
+        When the network's probabilities are not those of the table's counts.
+
+    References
+    ----------
+    .. [1] P. W. Koh and P. Liang, "Understanding black-box predictions via influence functions", ICML 2017.
+    .. [2] F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69, 1974.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.datasets.load("asia").sample(2000, seed=1)
+    >>> net = fn.learn.bayesian_network(table)
+    >>> why = fn.explain.rows(net, table, query="lung", state="yes", given={"smoke": "yes"})
+    >>> why
+    Influence(log P(lung = yes | smoke = yes) = -2.33706, of 2,000 rows)
+    >>> strongest = int(why.values.argmax())
+    >>> table["smoke"][strongest], table["lung"][strongest]
+    ('yes', 'yes')
+    """
+    data = as_data(table, "explain.rows")
+    if n_rows is not None:
+        check.number(n_rows, "n_rows", least=1)
+    answer = answer_of(net, query, state, given, log_prob)
+    response = _remembered(net, data, n_rows)
+    values = response.values(answer)
+    return Influence(answer.said, answer.of(net), values, data, response, answer)

@@ -1,0 +1,561 @@
+"""How the parameters of a fitted network follow the rows that they were fitted to.
+
+A probability is ``h(n_jk) / sum h(n_jl)`` of counts n, with h(n) = n + a for a pseudo-count a. If a row of state x in
+configuration j counts w more, ``log theta_jk`` rises by ``w ([k = x] - theta_jx) h'(n_jx) / h(n_jx)``. So an answer
+with the derivatives V_jk by ``log theta_jk`` rises by w times ``W_jx = (V_jx - theta_jx sum_k V_jk) h' / h``, summed
+over the families of the row: the Fisher kernel between the answer and the row, over the number of rows, with the counts
+of the table in the place of those that the network expects. V is made of expected counts (`answers`).
+
+Of rows that lack cells W is expected given what they know. There a parameter also follows the others: the information
+of what is known is that of complete rows less what the gaps hide (Louis, 1982), and W solves a linear system, by
+conjugate gradients, each step of which is the difference of two E steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError, warn
+from fishernet.data import Table
+from fishernet.data.arrays import row_blocks
+from fishernet.explain.answers import Answer
+from fishernet.infer import group_probabilities
+from fishernet.infer.completion import expected_indicators
+from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
+from fishernet.kernels.fisher.expected_mixed import family_entries
+from fishernet.kernels.fisher.family_counts import family_counts
+from fishernet.kernels.fisher.mixed import NumberFeatures
+from fishernet.learn.fitting import parameters
+from fishernet.learn.missing.incomplete import CompletedRows
+from fishernet.models.conditionals.conditional_gaussian import SHRUNK_ROWS
+from fishernet.models.conditionals.full_table import cell_weights
+
+Numbers = npt.NDArray[np.float64]
+Tables = list[Numbers]  # (groups, states) a conditional
+Places = npt.NDArray[np.int64]
+
+CLOSE = 1e-6  # how near probabilities are to those of counts that they were fitted to
+CLOSE_BY_EM = 0.05
+BLOCK = 2**16  # rows whose expected cells are held at once
+STEP = 1e-4  # of the logarithms of probabilities, for differences of E steps
+MOST_STEPS = 60  # of conjugate gradients
+TOLERANCE = 1e-6  # of their residual
+MOST_PARTS = 8  # rows of an answer that are looked at one by one
+MOST_EM_STEPS = 500
+EM_TOLERANCE = 1e-8  # of probabilities
+SMALLEST = 1e-300
+MOST_CONFIGURATIONS = 256  # in which the rows that are added to each are followed
+
+
+class Response(Protocol):
+    """What an answer's derivative becomes for each row of the table that a network was fitted to."""
+
+    net: Any
+    """The network."""
+    table: Table
+    """The rows."""
+
+    def values(self, answer: Answer) -> Numbers:
+        """Return the change of an answer per unit of each row's weight, (n_rows,)."""
+
+    def removals(self, answer: Answer) -> Numbers:
+        """Return the answer less what it is without each row, (n_rows,), with the row's own leverage counted."""
+
+    def without(self, weights: Numbers) -> Any:
+        """Return the network fitted to the table's rows with other weights."""
+
+
+# ------------------------------------------------------------------------------------------ tables of probabilities
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """What a conditional's probabilities are of its counts: shares of the weights of its cells."""
+
+    kind: str | Numbers
+    """"snml", "zeros", or the pseudo-count of each group, (groups, 1)."""
+
+    def weights(self, counts: Numbers) -> Numbers:
+        """Return h(n) of each cell."""
+        if isinstance(self.kind, str):
+            return cell_weights(counts, self.kind, None)
+        return counts + self.kind
+
+    def pulls(self, counts: Numbers) -> Numbers:
+        """Return h / h' of each cell: as how many rows it weighs."""
+        if not isinstance(self.kind, str):
+            return counts + self.kind
+        if self.kind == "zeros":
+            return np.maximum(counts, 1.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.where(counts > 0, 1 / np.log1p(1 / counts), 1.0))
+
+    def probabilities(self, counts: Numbers) -> Numbers:
+        """Return the rows of probabilities; of a group without any weight the shares are equal."""
+        weights = self.weights(counts)
+        total = weights.sum(axis=1, keepdims=True)
+        return np.divide(weights, total, out=np.full_like(weights, 1 / weights.shape[1]), where=total > 0)
+
+
+def smoothing_of(theta: Numbers, counts: Numbers, near: float) -> Smoothing | None:
+    """Return how counts became probabilities; None where they did not."""
+    r = theta.shape[1]
+    total = counts.sum(axis=1, keepdims=True)
+    slope, level = 1 - r * theta, theta * total - counts  # a slope = level, in each group
+    squared = (slope**2).sum(axis=1, keepdims=True)
+    product = (slope * level).sum(axis=1, keepdims=True)
+    whole = float(product.sum() / squared.sum()) if squared.sum() > 1e-12 else 1.0
+    of_groups = np.divide(product, squared, out=np.full_like(product, whole), where=squared > 1e-12)
+    same = np.full_like(of_groups, max(0.0, whole))
+    for kind in (same, np.maximum(0.0, of_groups), "snml", "zeros"):
+        made = Smoothing(kind)
+        seen = (total > 0)[:, 0]
+        off = np.abs(made.probabilities(counts) - theta)[seen]
+        if not off.size or off.max() <= near:
+            return made
+    return None
+
+
+class OfTables:
+    """The response of a network whose variables have labels."""
+
+    def __init__(self, net: Any, table: Table, n_rows: float | None) -> None:
+        self.net, self.table, self.rows = net, table, net.rows(table)
+        weights, unit = self.rows.weights_in_units
+        self._weights = np.ones(self.rows.n_rows) if weights is None else weights * unit
+        self._gaps = self.rows.has_missing
+        self._given_rows = n_rows
+        self.theta: Tables = [c.probabilities for c in net.conditionals]
+        self.counts = self.counts_of(self._weights) if self._gaps else _complete_counts(net, self.rows, None)
+        near = CLOSE_BY_EM if self._gaps else CLOSE
+        found = [smoothing_of(t, n, near) for t, n in zip(self.theta, self.counts, strict=True)]
+        self.smoothing = found if n_rows is None else [None] * len(found)
+        if n_rows is None and None in found:
+            name = net.names[found.index(None)]
+            warn(
+                f"the probabilities of {name!r} are not those of this table's counts: the network was learned from "
+                "other rows, or in another way. Influences are told as of a network that expects these rows; pass the table "
+                "that it was learned from, or n_rows, the number of its rows"
+            )
+            self.smoothing = [None] * len(found)
+        self.pulls = self._pulls()
+
+    def _pulls(self) -> Tables:
+        """Return as how many rows each cell of the conditionals weighs."""
+        if None not in self.smoothing:
+            pairs = zip(self.smoothing, self.counts, strict=True)
+            return [smoothing.pulls(counts) for smoothing, counts in pairs if smoothing is not None]
+        n = self._given_rows or self.net.n_rows or self.rows.total
+        masses = group_probabilities(self.net)
+        return [n * mass[:, None] * theta for mass, theta in zip(masses, self.theta, strict=True)]
+
+    def counts_of(self, weights: Numbers) -> Tables:
+        """Return the (expected) counts of all cells with some weights of the rows."""
+        if self._gaps:
+            return self._expected(CompletedRows(self.net, self.rows, weights), self.net)
+        return _complete_counts(self.net, self.rows, weights)
+
+    def _expected(self, completed: CompletedRows, net: Any) -> Tables:
+        """Return the counts of all cells that completed rows are expected to have under a network."""
+        found = []
+        for conditional, flat in zip(net.conditionals, completed.expected(net)[1], strict=True):
+            cells = flat.reshape(-1, conditional.variables[-1].cardinality)
+            found.append(np.stack([conditional.sum_by_group(c) for c in cells.T], axis=1))
+        return found
+
+    def derivative(self, answer: Answer) -> Tables:
+        """Return V: the derivatives of an answer by the logarithms of the probabilities."""
+        return self._derivative(answer, answer.weights(self.net))
+
+    def _derivative(self, answer: Answer, weights: Numbers) -> Tables:
+        if answer.children is not None or not answer.rows.has_missing:
+            return _complete_counts(self.net, answer.rows, weights, answer.children)
+        return self._expected(CompletedRows(self.net, answer.rows, np.ascontiguousarray(weights)), self.net)
+
+    def direction(self, derivative: Tables) -> Tables:
+        """Return W: the change of the answer for each cell that a row falls in."""
+        start = self._centred(derivative)
+        if not self._gaps:
+            return start
+        return self._with_gaps(derivative, start)
+
+    def _centred(self, V: Tables) -> Tables:
+        found = []
+        for v, theta, pulls in zip(V, self.theta, self.pulls, strict=True):
+            apart = v - theta * v.sum(axis=1, keepdims=True)
+            found.append(np.divide(apart, pulls, out=np.zeros_like(apart), where=pulls > 0))
+        return found
+
+    def _with_gaps(self, V: Tables, start: Tables) -> Tables:
+        """Solve for W where gaps hide a part of the information, by conjugate gradients from complete rows' W."""
+        target = _joined([v - t * v.sum(axis=1, keepdims=True) for v, t in zip(V, self.theta, strict=True)])
+        w = _joined(start)
+        residual = target - self._information(w)
+        precondition = self._preconditioned(residual)
+        search, length = precondition, float(residual @ precondition)
+        begin = length
+        for _ in range(MOST_STEPS):
+            if not length > TOLERANCE**2 * max(begin, 1e-300):
+                break
+            image = self._information(search)
+            bent = float(search @ image)
+            if not bent > 0:
+                break
+            w = w + (length / bent) * search
+            residual = residual - (length / bent) * image
+            precondition = self._preconditioned(residual)
+            before, length = length, float(residual @ precondition)
+            search = precondition + (length / before) * search
+        return self._parted(w)
+
+    def _preconditioned(self, flat: Numbers) -> Numbers:
+        return _joined(self._centred(self._parted(flat)))
+
+    def _information(self, flat: Numbers) -> Numbers:
+        """Return the information of what is known times a direction: of complete rows, less what the gaps hide."""
+        W = self._parted(flat)
+        largest = max((float(np.abs(w).max(initial=0)) for w in W), default=0.0)
+        if largest == 0:
+            return np.zeros_like(flat)
+        step = STEP / largest
+        ahead, behind = (self._moved(W, sign * step) for sign in (1, -1))
+        hidden = [(a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
+        parts = []
+        for w, pulls, lost, theta in zip(W, self.pulls, hidden, self.theta, strict=True):
+            parts.append(w * pulls - (lost - theta * lost.sum(axis=1, keepdims=True)))
+        return _joined(parts)
+
+    def _moved(self, W: Tables, step: float) -> Tables:
+        """Return the expected counts under probabilities that are a step further in a direction."""
+        conditionals = []
+        for conditional, theta, w in zip(self.net.conditionals, self.theta, W, strict=True):
+            moved = theta * np.exp(step * w)
+            conditionals.append(conditional.with_probabilities(moved / moved.sum(axis=1, keepdims=True)))
+        return self._expected(self._completed, type(self.net)(self.net.variables, conditionals))
+
+    @cached_property
+    def _completed(self) -> CompletedRows:
+        return CompletedRows(self.net, self.rows, self._weights)
+
+    def _parted(self, flat: Numbers) -> Tables:
+        ends = np.cumsum([theta.size for theta in self.theta])
+        return [part.reshape(theta.shape) for part, theta in zip(np.split(flat, ends[:-1]), self.theta, strict=True)]
+
+    def sums(self, W: Tables) -> Numbers:
+        """Return the sum over each row's cells, expected where cells are missing, (n_rows,)."""
+        if not self._gaps:
+            return _looked_up(self.net, self.rows, W)
+        of_cells = np.concatenate(
+            [
+                (w if conditional.group_map() is None else w[conditional.group_map()]).ravel()
+                for conditional, w in zip(self.net.conditionals, W, strict=True)
+            ]
+        )
+        blocks = row_blocks(self.rows.n_rows, BLOCK)
+        return np.concatenate(
+            [np.zeros(0), *(expected_indicators(self.net, self.rows[at]) @ of_cells for at in blocks)]
+        )
+
+    def values(self, answer: Answer) -> Numbers:
+        """Return the change of an answer per unit of each row's weight, (n_rows,)."""
+        return self.sums(self.direction(self.derivative(answer)))
+
+    def removals(self, answer: Answer) -> Numbers:
+        """Return the answer less what it is without each row, (n_rows,): exact within each conditional."""
+        if self._gaps or None in self.smoothing:
+            return self._weights * self.values(answer)
+        weights = answer.weights(self.net)
+        if not answer.rows.has_missing or answer.children is not None:
+            return self.removed_by(self._derivative(answer, weights), log_terms)
+        if len(weights) > MOST_PARTS:
+            return self.removed_by(self._derivative(answer, weights), linear_terms)
+        found = np.zeros(self.rows.n_rows)
+        for row, weight in enumerate(weights):
+            alone = np.zeros(len(weights))
+            alone[row] = 1.0
+            found += weight * self.removed_by(self._derivative(answer, alone), shared_terms)
+        return found
+
+    def removed_by(self, V: Tables, terms: Terms) -> Numbers:
+        """Return what each row takes with it of an answer with such derivatives, (n_rows,)."""
+        fits = [(v, smoothing, n) for v, smoothing, n in zip(V, self.smoothing, self.counts, strict=True) if smoothing]
+        if self.rows.weights is None:
+            return self.sums([_removed(v, smoothing, n, terms) for v, smoothing, n in fits])
+        found = np.zeros(self.rows.n_rows)
+        for place, (v, smoothing, n) in enumerate(fits):
+            at, x = self.net.flat.groups(self.rows.native, place), self.rows.codes[place].astype(np.int64)
+            for block in row_blocks(len(at), BLOCK):
+                found[block] += _removed_rows(v, smoothing, n, at[block], x[block], self._weights[block], terms)
+        return found
+
+    def without(self, weights: Numbers) -> Any:
+        """Return the network fitted to the rows with other weights, with the same smoothing."""
+        if not self._gaps:
+            return self._maximized(self.counts_of(weights), weights)
+        completed, net = CompletedRows(self.net, self.rows, weights), self.net
+        for _ in range(MOST_EM_STEPS):
+            later = self._maximized(self._expected(completed, net), weights)
+            pairs = zip(net.conditionals, later.conditionals, strict=True)
+            moved = max(float(np.abs(a.probabilities - b.probabilities).max()) for a, b in pairs)
+            net = later
+            if moved < EM_TOLERANCE:
+                break
+        return net
+
+    def _maximized(self, counts: Tables, weights: Numbers) -> Any:
+        plain = Smoothing(np.zeros((1, 1)))
+        made = [
+            conditional.with_probabilities((smoothing or plain).probabilities(n))
+            for conditional, smoothing, n in zip(self.net.conditionals, self.smoothing, counts, strict=True)
+        ]
+        return type(self.net)(self.net.variables, made, n_rows=float(weights.sum()))
+
+
+def _joined(tables: Tables) -> Numbers:
+    return np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+
+
+def _looked_up(net: Any, rows: Table, tables: Tables) -> Numbers:
+    """Return the sum of what tables hold for each complete row, (n_rows,)."""
+    return np.asarray(net.flat.look_up(rows.native, tables, True))
+
+
+def _complete_counts(net: Any, rows: Table, weights: Numbers | None, children: Sequence[int] | None = None) -> Tables:
+    """Return the weight of rows in each cell of the conditionals of some variables; 0 in those of others."""
+    if weights is None:
+        return family_counts(net.conditionals, rows, range(len(net.names)))
+    found = []
+    for v, conditional in enumerate(net.conditionals):
+        groups, r = conditional.probabilities.shape
+        if children is not None and v not in children:
+            found.append(np.zeros((groups, r)))
+            continue
+        at = net.flat.groups(rows.native, v) * r + rows.codes[v]
+        found.append(np.bincount(at, weights, minlength=groups * r).reshape(groups, r))
+    return found
+
+
+Terms = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
+
+
+def log_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
+    """Return the change of an answer that is a sum of logarithms of probabilities.
+
+    `own` and `others` are by what the row's own probability and the others of its group are multiplied; `v` and
+    `of_group` are the derivatives by the logarithm of the row's own and of all.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(v != 0, v * np.log(own), 0.0) + np.where(of_group != v, (of_group - v) * np.log(others), 0.0)
+
+
+def linear_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
+    """Return the change of an answer, to first order in the probabilities."""
+    return v * (own - others) + of_group * (others - 1)
+
+
+def shared_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
+    """Return the change of the log-probability of one row, which is a sum of products: exact for one conditional."""
+    with np.errstate(divide="ignore"):
+        return np.log1p(np.maximum(linear_terms(v, of_group, own, others), -1.0))
+
+
+def _removed(V: Numbers, smoothing: Smoothing, n: Numbers, terms: Terms) -> Numbers:
+    """Return for each cell what an answer loses when a row of weight 1 leaves it, (groups, states)."""
+    h, left = smoothing.weights(n), smoothing.weights(np.maximum(n - 1, 0.0))
+    return _loss(V, V.sum(axis=1, keepdims=True), h, left, h.sum(axis=1, keepdims=True), terms)
+
+
+def _removed_rows(
+    V: Numbers, smoothing: Smoothing, n: Numbers, at: Places, x: Places, weight: Numbers, terms: Terms
+) -> Numbers:
+    """Return the same of rows in cells, each of its own weight, (n_rows,)."""
+    h, rows = smoothing.weights(n), np.arange(len(at))
+    counts = n[at]
+    counts[rows, x] = np.maximum(counts[rows, x] - weight, 0.0)
+    kind = smoothing.kind
+    of_rows = Smoothing(kind if isinstance(kind, str) else np.broadcast_to(kind, (len(n), 1))[at])
+    return _loss(V[at, x], V.sum(axis=1)[at], h[at, x], of_rows.weights(counts)[rows, x], h.sum(axis=1)[at], terms)
+
+
+def _loss(V: Numbers, of_group: Numbers, h: Numbers, left: Numbers, total: Numbers, terms: Terms) -> Numbers:
+    """Return what an answer loses when the weight of a cell falls from h to what is left, in a group of a total."""
+    rest = total - h + left
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = total / rest
+        found = -terms(V, of_group, left / h * others, others)
+    return np.where((rest > 0) & (h > 0), found, 0.0)
+
+
+# ------------------------------------------------------------------------------------------- regressions of numbers
+
+
+class OfBoth:
+    """The response of a network of numbers, or of labels and numbers.
+
+    Intercept and coefficients of a regression respond by its rows' noise and leverage, its standard deviation by the
+    square of the noise; configurations are weighed as the table has them (`kernels.fisher.mixed` has the scores).
+    """
+
+    def __init__(self, net: Any, table: Table, n_rows: float | None) -> None:
+        self.net, self.table, self.rows = net, table, net.rows(table)
+        weights = self.rows.weights
+        self._weights = np.ones(self.rows.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._gaps = self.rows.has_missing
+        self.total = float(n_rows or self.rows.total)
+        self._label_at = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
+        asked = self.total if self._gaps else n_rows
+        self.labels = OfTables(net.of_labels(), self._of_labels(self.rows), asked)
+        self._added = SHRUNK_ROWS * self._smoothing
+        self.numbers = {
+            v: NumberFeatures(net.conditionals[v], of)
+            for v, of in enumerate(self._moments(n_rows is not None or self._gaps))
+            if of is not None
+        }
+
+    @property
+    def _smoothing(self) -> float:
+        """The pseudo-count of labels, by which the rows added to each configuration go as well."""
+        kinds = [smoothing.kind for smoothing in self.labels.smoothing if smoothing is not None]
+        return float(np.ravel(kinds[0])[0]) if kinds and not isinstance(kinds[0], str) else 1.0
+
+    def _moments(self, of_network: bool) -> list[ParentMoments | None]:
+        if of_network:
+            return moments_of_parents(self.net)
+        pairs = zip(self.net.variables, self.net.conditionals, strict=True)
+        return [
+            _seen_moments(self.rows, self._weights, conditional, self._added) if variable.is_continuous else None
+            for variable, conditional in pairs
+        ]
+
+    def _of_labels(self, rows: Table) -> Table:
+        variables = [self.net.variables[v] for v in self._label_at]
+        return Table.adopt(variables, [rows.codes[v] for v in self._label_at], n_rows=rows.n_rows, weights=rows.weights)
+
+    def _derivatives(self, answer: Answer) -> tuple[Tables, dict[int, Numbers]]:
+        """Return the derivatives by the logarithms of probabilities, and by the features of each regression."""
+        weights = answer.weights(self.net)
+        entries = family_entries(self.net, self.numbers, answer.rows)
+        of_labels = []
+        for v in self._label_at:
+            conditional = self.net.conditionals[v]
+            flat = np.zeros(math.prod(variable.cardinality for variable in conditional.variables))
+            for which, at, values in entries[v]:
+                np.add.at(flat, at, values[:, 0] * weights[which])
+            cells = flat.reshape(-1, conditional.variables[-1].cardinality)
+            of_labels.append(np.stack([conditional.sum_by_group(c) for c in cells.T], axis=1))
+        of_numbers = {}
+        for v, of in self.numbers.items():
+            sums = np.zeros((of.conditional.n_groups, of.width))
+            for which, at, values in entries[v]:
+                np.add.at(sums, at, values * weights[which, None])
+            of_numbers[v] = sums
+        return of_labels, of_numbers
+
+    def values(self, answer: Answer) -> Numbers:
+        """Return the change of an answer per unit of each row's weight, (n_rows,)."""
+        of_labels, of_numbers = self._derivatives(answer)
+        W = self.labels.direction(of_labels)
+        if not self._gaps:
+            found = self.labels.sums(W) if self._label_at else np.zeros(self.rows.n_rows)
+            for v, of in self.numbers.items():
+                values, at = of(self.rows)
+                found += np.einsum("nk,nk->n", values, of_numbers[v][at]) / self.total
+                found += self._by_all_rows(of, of_numbers[v])
+            return found
+        found = np.zeros(self.rows.n_rows)
+        entries = family_entries(self.net, self.numbers, self.rows)
+        of_configurations = [
+            (w if c.group_map() is None else w[c.group_map()]).ravel()
+            for c, w in zip(self.labels.net.conditionals, W, strict=True)
+        ]
+        for v, flat in zip(self._label_at, of_configurations, strict=True):
+            for which, at, values in entries[v]:
+                np.add.at(found, which, values[:, 0] * flat[at])
+        for v, sums in of_numbers.items():
+            for which, at, values in entries[v]:
+                np.add.at(found, which, np.einsum("nk,nk->n", values, sums[at]) / self.total)
+        return found
+
+    def _by_all_rows(self, of: NumberFeatures, sums: Numbers) -> Numbers:
+        """Return what each row does by the rows that are added to each configuration, spread as all rows are."""
+        q = of.conditional.n_groups
+        if q == 1 or q > MOST_CONFIGURATIONS or not self._added:
+            return np.zeros(self.rows.n_rows)
+        share = self._weights / self._weights.sum()
+        found = np.zeros(self.rows.n_rows)
+        for j in np.flatnonzero(sums.any(axis=1)):
+            of_row = of.in_configuration(self.rows, int(j)) @ sums[j] / self.total
+            found += of_row - share @ of_row
+        return found * self._added / self._weights.sum()
+
+    def removals(self, answer: Answer) -> Numbers:
+        """Return the answer less what it is without each row, (n_rows,), with its leverage in the regressions."""
+        if self._gaps:
+            return self._weights * self.values(answer)
+        of_labels, of_numbers = self._derivatives(answer)
+        found = np.zeros(self.rows.n_rows)
+        if self._label_at:
+            found += self.labels.removed_by(of_labels, linear_terms)
+        for v, of in self.numbers.items():
+            values, at = of(self.rows)
+            n = self.total / of.inverse[at]
+            squared = np.maximum(values[:, -1] * np.sqrt(2 / of.inverse[at]) + 1, 0.0)  # e^2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                length = (values[:, :-1] ** 2).sum(axis=1) / self.total
+                leverage = np.where(squared > 0, length / squared, 0.0) * self._weights
+                level = np.einsum("nk,nk->n", values[:, :-1], of_numbers[v][at, :-1]) / self.total
+                level *= self._weights / np.maximum(1 - leverage, SMALLEST)
+                kept = (
+                    (1 - self._weights * squared / (n * np.maximum(1 - leverage, SMALLEST))) * n / (n - self._weights)
+                )
+                spread = -0.5 * np.log(np.maximum(kept, SMALLEST)) * np.sqrt(2 / of.inverse[at])
+            found += level + spread * of_numbers[v][at, -1] + self._weights * self._by_all_rows(of, of_numbers[v])
+        return found
+
+    def without(self, weights: Numbers) -> Any:
+        """Return the network fitted to the rows with other weights."""
+        kept = np.flatnonzero(weights)
+        rows = self.rows[kept]
+        rows = Table.adopt(rows.variables, rows.codes, weights=_whole(weights[kept]), n_rows=rows.n_rows)
+        return parameters(self.net.dag, rows, smoothing=self._smoothing if self._label_at else 1.0)
+
+
+def _whole(weights: Numbers) -> Numbers | None:
+    return None if (weights == 1).all() else weights
+
+
+def _seen_moments(rows: Table, weights: Numbers, conditional: Any, added: float) -> ParentMoments:
+    """Return what a regression's parents are in the rows that it was fitted to, and in those that are added."""
+    at, q, m = conditional.groups(rows), conditional.n_groups, len(conditional.number_parents)
+    z = np.stack(conditional.inputs(rows.codes), axis=1) if m else np.zeros((rows.n_rows, 0))
+    total = float(weights.sum())
+    middle = weights @ z / total
+    z = z - middle
+    n = np.bincount(at, weights, minlength=q)
+    sums = np.reshape([np.bincount(at, weights * column, minlength=q) for column in z.T], (m, q)).T
+    products = np.zeros((q, m, m))
+    for i in range(m):
+        for j in range(i + 1):
+            products[:, i, j] = products[:, j, i] = np.bincount(at, weights * z[:, i] * z[:, j], minlength=q)
+    if q > 1:
+        n = n + added
+        products += added / total * products.sum(axis=0)
+    centre = sums / np.maximum(n, SMALLEST)[:, None]
+    spread = products / np.maximum(n, SMALLEST)[:, None, None] - centre[:, :, None] * centre[:, None, :]
+    return ParentMoments(n / total, centre + middle, spread)
+
+
+def response_of(net: Any, table: Table, n_rows: float | None) -> Response:
+    """Return the response of a network to the rows that it was fitted to; SchemaError for models without one."""
+    if not net.conditionals:
+        raise SchemaError(f"explain.rows takes Bayesian and dependency networks, not a {type(net).__name__}")
+    made: Any = OfTables if net.values == "states" else OfBoth
+    found: Response = made(net, table, n_rows)
+    return found
