@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import csv
 
 import fishernet as fn
 from tests.cli.running import ASIA, HOSTILE, coin, facts_of, good, hostile, processes, refused, saved
@@ -345,3 +346,29 @@ def test_rows_are_beside_what_rows_can_show(asia: Path, tmp_path: Path) -> None:
     assert "say nothing of --most-probable" in refused(*words, "--most-probable")
     assert "--weights is about the rows of --data" in refused("query", asia, "--weights", "n")
     assert "'lung'" in refused(*words, "lung")
+
+
+def test_the_rows_behind_an_answer(tmp_path: Path) -> None:
+    rows = ASIA.sample(400, seed=1)
+    clinic = ["a" if i % 3 else "b" for i in range(400)]
+    frame = rows.to_frame().append_column("clinic", [clinic])
+    csv.write_csv(frame, tmp_path / "a.csv")
+    net = fn.learn.bayesian_network(fn.read_table(tmp_path / "a.csv", exclude=["clinic"]))
+    words = ["query", saved(net, tmp_path), "lung", "--given", "dysp=yes", "--why", tmp_path / "a.csv"]
+    facts = facts_of(*words, "--by", "clinic")["why"]
+    why = fn.explain.rows(net, rows, query="lung", given={"dysp": "yes"})
+    assert facts["value"] == pytest.approx(why.answer, rel=1e-12)
+    assert facts["ends"][0]["influence"] == pytest.approx(why.values.max(), rel=1e-9)
+    assert facts["ends"][-1]["influence"] == pytest.approx(why.values.min(), rel=1e-9)
+    groups = {group["label"]: group for group in facts["groups"]}
+    for group in why.by(clinic):
+        assert groups[group.label]["without"] == pytest.approx(group.without, rel=1e-9)
+    lines = good(*words).out.splitlines()
+    assert lines[-11].split()[:2] == ["row", "influence"]
+
+
+@pytest.mark.parametrize(
+    "words", [["lung", "tub"], ["lung", "--do", "smoke=yes"], ["lung", "--likely", "xray=yes:.5,no:.1"]]
+)
+def test_one_answer_is_explained(words: list[str], asia: Path, tmp_path: Path) -> None:
+    assert "--why explains the answer for one NAME" in refused("query", asia, *words, "--why", tmp_path / "a.csv")

@@ -6,12 +6,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from fishernet import explain as explanations
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import (
@@ -35,6 +37,7 @@ from fishernet.cli.options import (
     weighted_states,
     weights_option,
 )
+from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
 from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
@@ -43,6 +46,8 @@ from fishernet.models import DependencyNetwork
 SEED = 0  # equal commands give equal numbers
 MOST_JOINT = 32  # variables of a joint table: the axes that an array of NumPy 1 can have
 MOST_CELLS = 2**20  # of a joint table: lines that are printed
+MOST_ROWS, MOST_SHOWN = 50, 5  # that raise and lower an answer: told in JSON, and shown
+MOST_SHOWN_COLUMNS = 8
 
 
 @click.command(short_help="Ask a model what is probable, given what is known.")
@@ -68,6 +73,13 @@ MOST_CELLS = 2**20  # of a joint table: lines that are printed
 @click.option(
     "--data", type=FILE, metavar="TABLE", help="Show beside each probability the share of TABLE's rows that are so."
 )
+@click.option(
+    "--why",
+    type=FILE,
+    metavar="TABLE",
+    help="Show the rows of TABLE, which the model was learned from, that raise and lower the answer for NAME most.",
+)
+@click.option("--by", metavar="COLUMN", help="With --why: what the rows of each label of COLUMN do to the answer.")
 @weights_option
 @text_options
 @answering()
@@ -80,6 +92,8 @@ def query(
     joint: bool,
     explain: bool,
     data: Path | None,
+    why: Path | None,
+    by: str | None,
     weights: str | None,
     weight_kind: str | None,
 ) -> Answer:
@@ -95,6 +109,9 @@ def query(
     What is given may be several states (--given cough=mild,strong) or a range (--given "age>65"), of numbers, of bins
     or of states that are numbers; --likely weighs the states of what was seen unsurely.
 
+    With --why the rows of TABLE, which the model was learned from, that raise and lower the answer for one NAME most
+    are shown: of the most probable state, or of a number's mean.
+
     With --data the rows of TABLE that are as what is given stand beside the model, those with a missing cell in what is
     given or asked for left out. A * marks a share that disagrees with the probability, by an exact test at 0.001.
 
@@ -109,13 +126,18 @@ def query(
       fishernet query model.json cough --given "age>65" --likely fever=yes:.9,no:.2
       fishernet query model.json --most-probable --given cough=yes
       fishernet query model.json cough --given smoke=yes --data patients.csv
+      fishernet query model.json cough --given smoke=yes --why patients.csv --by clinic
     """  # noqa: D301
     if explain and (names or joint):
         raise FishernetError("--most-probable is about all variables; it goes with no NAME and not with --joint")
     if joint and not names:
         raise FishernetError("--joint needs the NAMEs whose joint table is asked for")
-    if data is None and (weights or weight_kind):
-        raise FishernetError("--weights is about the rows of --data; give that too")
+    if data is None and why is None and (weights or weight_kind):
+        raise FishernetError("--weights is about the rows of --data or --why; give one too")
+    if why is not None and (len(names) != 1 or joint or do or likely):
+        raise FishernetError("--why explains the answer for one NAME, given states alone; leave out the rest")
+    if by is not None and why is None:
+        raise FishernetError("--by divides the rows of --why; give that too")
     if data is not None and (do or explain):
         other = "--do" if do else "--most-probable"
         raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
@@ -139,9 +161,9 @@ def query(
         if likelihood or not has_states(network):
             raise wrong_kind(model, network, "--data counts rows, which needs a model of states, without --likely")
     if is_dependency(network):
-        why = "chains keep one state each; that needs a model with exact inference"
+        alone = states_alone(seen, "--given", "chains keep one state each; that needs a model with exact inference")
         _refuse(model, network, {"--likely": likelihood})
-        facts |= _sampled_answers(network, wanted, states_alone(seen, "--given", why), joint=joint)
+        facts |= _sampled_answers(network, wanted, alone, joint=joint)
     else:
         case = network.given(seen, likelihood=likelihood, do=done)
         answered = _of_numbers if is_gaussian(network) else _of_both if is_mixed(network) else _exact_answers
@@ -149,7 +171,24 @@ def query(
     if data is not None:
         how = Reading(weights=weights, weight_kind=weight_kind)
         facts |= _beside(network, facts, data, how)
+    if why is not None:
+        states_alone(seen, "--given", "--why explains an answer given one state each")
+        facts["why"] = _why(network, names[0], seen, why, Reading(weights=weights, weight_kind=weight_kind), by)
     return Answer(facts, _text(facts))
+
+
+def _why(network: Any, name: str, seen: Known, path: Path, how: Reading, by: str | None) -> Facts:
+    """Return the rows of a table that raise and lower the answer for a variable most, and those of each label."""
+    table = how.read_known(path, network.variables)
+    found = explanations.rows(network, table, query=name, given=seen)
+    frame = found.to_frame()
+    most = min(MOST_ROWS, found.n_rows)
+    ends = [row for part in (frame[:most], frame[max(most, found.n_rows - most) :]) for row in part.to_pylist()]
+    facts: Facts = {"table": str(path), "rows": found.n_rows, "answer": found.said, "value": found.answer, "ends": ends}
+    if by is None:
+        return facts
+    labels = read(path, None, columns=[by], categorical=[by])[by].tolist()
+    return {**facts, "by": by, "groups": [asdict(group) for group in found.by(labels)]}
 
 
 def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
@@ -296,6 +335,35 @@ def _text(facts: Facts) -> Iterator[str]:
         )
     if any(np.any(one["differs"]) for one in _besides(facts)):
         yield MARKED
+    if "why" in facts:
+        yield from _why_text(facts["why"])
+
+
+def _why_text(why: Facts) -> Iterator[str]:
+    """Yield the rows behind an answer, and the groups of rows."""
+    yield ""
+    by = f"by {several(why['rows'], 'row')}; those that raise and lower it most"
+    yield f"{why['answer']} = {number(why['value'])}, {by}"
+    ends = why["ends"]
+    few = [*ends[:MOST_SHOWN], *ends[-MOST_SHOWN:]] if len(ends) > 2 * MOST_SHOWN else ends
+    names = [name for name in ends[0] if name not in ("row", "influence")][:MOST_SHOWN_COLUMNS]
+    yield from aligned(
+        [
+            ("row", "influence", *map(shown, names)),
+            *((f"{row['row']}", f"{row['influence']:+.3g}", *(shown(row[name]) for name in names)) for row in few),
+        ]
+    )
+    if "groups" in why:
+        yield ""
+        yield from aligned(
+            [
+                (shown(why["by"]), "rows", "influence", "without them"),
+                *(
+                    (shown(one["label"]), f"{one['n_rows']:,}", f"{one['influence']:+.3g}", number(one["without"]))
+                    for one in why["groups"]
+                ),
+            ]
+        )
 
 
 def _known_shown(known: Mapping[str, Any]) -> str:

@@ -677,6 +677,10 @@ class Table(GivesFrames):
         chosen = positions(self.names, names, "column")
         return self._remade([self._variables[i] for i in chosen], [self._columns[i] for i in chosen])
 
+    def reweighted(self, weights: Weights | None) -> Self:
+        """Return the same rows with other weights, at least 0; with None every row counts once."""
+        return self.adopt(self._variables, self._columns, weights=weights, n_rows=self._n_rows)
+
     def leave_out(self, why: Mapping[str, str]) -> Self:
         """Return the table without some columns; `describe` says why each is left out."""
         made = self.select([name for name in self.names if name not in why])

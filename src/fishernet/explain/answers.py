@@ -28,6 +28,7 @@ Weigh = Callable[[Numbers], tuple[float, Numbers]]
 
 NODES = 400  # of the integral of a number
 REACH = 8.0  # standard deviations around each normal component that it goes
+MOST_SAID = 6  # of what is given, in words
 MOST_CELLS = 2**14  # of the joint states of two variables
 
 
@@ -119,7 +120,9 @@ def _known(net: Any, given: Mapping[str, Any]) -> dict[str, State]:
 
 
 def _said(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{cut(name, 30)} = {cut(str(value), 30)}" for name, value in values.items())
+    first = [f"{cut(name, 30)} = {cut(str(value), 30)}" for name, value in list(values.items())[:MOST_SAID]]
+    more = [f"... {len(values):,} in all"] if len(values) > MOST_SAID else []
+    return ", ".join([*first, *more])
 
 
 def _given(known: Mapping[str, Any]) -> str:
@@ -192,7 +195,7 @@ def _of_conditionals(net: Any, query: Any, state: Any, known: Mapping[str, Any],
     """Return what a dependency network is asked: rows, or a variable given all of its inputs."""
     if log_prob is not None and query is None and not known:
         return _of_rows(net, net.rows(log_prob, complete_for="a pseudo-log-likelihood"))
-    if log_prob is not None or not isinstance(query, str) or not hasattr(net, "parents"):
+    if log_prob is not None or not isinstance(query, str):
         raise SchemaError("of a dependency network rows are asked (log_prob), or one variable given its inputs")
     (v,) = positions(net.names, [query])
     if lacking := [net.names[p] for p in net.conditionals[v].parents if net.names[p] not in known]:

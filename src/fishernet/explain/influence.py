@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ Numbers = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 SHOWN = 5  # rows for and against that str() shows
-FEW = 8  # rows that are taken out at once, without another look at the influence of the others
+FEW = 8  # rows, from which on they are taken out one by one, with another look at the influence of the others
 MOST_TRIED = 64  # rows of a set that are tried to be put back
 
 
@@ -56,7 +57,7 @@ class Without(Framed):
 
 
 @dataclass(frozen=True, repr=False)
-class Group(Framed):
+class GroupInfluence(Framed):
     """The rows of one label of a column, and what an answer is without them; made by `Influence.by`."""
 
     label: Any
@@ -66,7 +67,7 @@ class Group(Framed):
     influence: float
     """What they add to the answer, to first order."""
     without: float
-    """The answer of a network fitted to the other rows."""
+    """The answer of a network fitted to the other rows; NaN where there are none."""
     answer: float
     """The answer of the network."""
 
@@ -75,7 +76,7 @@ class Group(Framed):
         return _groups_frame([self])
 
 
-class Groups(tuple[Group, ...]):
+class Groups(tuple[GroupInfluence, ...]):
     """What each group of rows does to an answer, the strongest first."""
 
     __slots__ = ()
@@ -85,7 +86,7 @@ class Groups(tuple[Group, ...]):
         return _groups_frame(self)
 
 
-def _groups_frame(groups: Iterable[Group]) -> pa.Table:
+def _groups_frame(groups: Iterable[GroupInfluence]) -> pa.Table:
     rows = [(str(g.label), g.n_rows, g.influence, g.without, g.answer) for g in groups]
     columns = list(zip(*rows, strict=True)) or [()] * 5
     names = ("label", "rows", "influence", "without", "answer")
@@ -193,7 +194,8 @@ class Influence(Framed):
         for place in np.argsort(-np.abs(sums), kind="stable"):
             chosen = np.flatnonzero(at == place)
             if len(chosen):
-                found.append(Group(labels[place], len(chosen), float(sums[place]), self._refitted(chosen), self.answer))
+                without = math.nan if len(chosen) == self.n_rows else self._refitted(chosen)
+                found.append(GroupInfluence(labels[place], len(chosen), float(sums[place]), without, self.answer))
         return Groups(found)
 
     def smallest_set(self, *, most: int | None = None) -> RowSet | None:
@@ -218,17 +220,17 @@ class Influence(Framed):
         begin = asked.of(self._response.net)
         sign = 1.0 if begin > 0 else -1.0
         out: Rows = np.zeros(0, dtype=np.int64)
-        response, needed = self._response, self.n_rows
-        while needed > FEW:
+        response = self._response
+        while sign * asked.of(response.net) > 0:
             harm = sign * response.values(asked) * self._weights
             harm[out] = -np.inf
-            order = np.argsort(-harm, kind="stable")[: limit - len(out)].astype(np.int64)
-            found = self._first_turn(asked, out, order[harm[order] > 0], sign)
-            if found is None:
+            order = np.argsort(-harm, kind="stable").astype(np.int64)
+            order = order[: int(np.count_nonzero(harm > 0))]
+            enough = int(np.searchsorted(np.cumsum(harm[order]), abs(asked.of(response.net)))) + 1  # to first order
+            out = np.concatenate([out, order[: 1 if enough <= FEW else min(enough, len(order)) // 2]])
+            if not len(order) or len(out) > limit or len(out) == self.n_rows:
                 return None
-            needed = found
-            out = np.concatenate([out, order[: needed if needed <= FEW else needed // 2]])
-            response = self._response_without(out)
+            response = response.again(self._kept(out))
         out = self._put_back(asked, out, sign * self._response.values(asked) * self._weights, sign)
         return RowSet(np.sort(out), begin, self._left(asked, out), asked.said)
 
@@ -294,17 +296,6 @@ class Influence(Framed):
             raise SchemaError(f"groups by {column!r}: {what}; name a column with labels", parameter="column")
         return [*variable.states, None], self._table.column(column).astype(np.int64)
 
-    def _first_turn(self, asked: Answer, out: Rows, order: Rows, sign: float) -> int | None:
-        """Return how many of the first rows turn the answer, when they are taken out beside others."""
-        if not len(order) or sign * self._left(asked, np.concatenate([out, order])) > 0:
-            return None
-        low, high = 0, len(order)  # the answer has not turned at low, and has at high
-        while high - low > 1:
-            middle = (low + high) // 2
-            turned = sign * self._left(asked, np.concatenate([out, order[:middle]])) <= 0
-            low, high = (low, middle) if turned else (middle, high)
-        return high
-
     def _put_back(self, asked: Answer, out: Rows, harm: Numbers, sign: float) -> Rows:
         """Return the rows that are needed of those that turn an answer; the weakest are tried first."""
         needed = out[np.argsort(harm[out], kind="stable")]
@@ -313,11 +304,6 @@ class Influence(Framed):
             if len(rest) and sign * self._left(asked, rest) <= 0:
                 needed = rest
         return needed
-
-    def _response_without(self, out: Rows) -> Response:
-        weights = self._kept(out)
-        rows = Table.adopt(self._table.variables, self._table.codes, weights=weights, n_rows=self.n_rows)
-        return response_of(self._response.without(weights), rows, None)
 
 
 # of one network and table, that are often asked for many answers; they live as long as an Influence does
@@ -406,6 +392,8 @@ def rows(
     >>> table["smoke"][strongest], table["lung"][strongest]
     ('yes', 'yes')
     """
+    if not net.conditionals:
+        raise SchemaError(f"explain.rows takes Bayesian and dependency networks, not a {type(net).__name__}")
     data = as_data(table, "explain.rows")
     if n_rows is not None:
         check.number(n_rows, "n_rows", least=1)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import SchemaError, warn
+from fishernet.base.errors import warn
 from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 from fishernet.explain.answers import Answer
@@ -44,6 +44,7 @@ Places = npt.NDArray[np.int64]
 CLOSE = 1e-6  # how near probabilities are to those of counts that they were fitted to
 CLOSE_BY_EM = 0.05
 BLOCK = 2**16  # rows whose expected cells are held at once
+LEAST_SLOPE = 1e-12  # below which probabilities are equal, and tell of no pseudo-count
 STEP = 1e-4  # of the logarithms of probabilities, for differences of E steps
 MOST_STEPS = 60  # of conjugate gradients
 TOLERANCE = 1e-6  # of their residual
@@ -71,6 +72,9 @@ class Response(Protocol):
     def without(self, weights: Numbers) -> Any:
         """Return the network fitted to the table's rows with other weights."""
 
+    def again(self, weights: Numbers) -> Response:
+        """Return the response of that network."""
+
 
 # ------------------------------------------------------------------------------------------ tables of probabilities
 
@@ -95,32 +99,55 @@ class Smoothing:
         if self.kind == "zeros":
             return np.maximum(counts, 1.0)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.where(counts > 0, 1 / np.log1p(1 / counts), 1.0))
+            return np.asarray(np.where(counts > 0, 1 / np.log1p(1 / counts), 1.0), dtype=np.float64)
 
     def probabilities(self, counts: Numbers) -> Numbers:
         """Return the rows of probabilities; of a group without any weight the shares are equal."""
         weights = self.weights(counts)
         total = weights.sum(axis=1, keepdims=True)
-        return np.divide(weights, total, out=np.full_like(weights, 1 / weights.shape[1]), where=total > 0)
+        equal = np.full_like(weights, 1 / weights.shape[1])
+        return np.asarray(np.divide(weights, total, out=equal, where=total > 0))
 
 
-def smoothing_of(theta: Numbers, counts: Numbers, near: float) -> Smoothing | None:
-    """Return how counts became probabilities; None where they did not."""
-    r = theta.shape[1]
-    total = counts.sum(axis=1, keepdims=True)
-    slope, level = 1 - r * theta, theta * total - counts  # a slope = level, in each group
-    squared = (slope**2).sum(axis=1, keepdims=True)
-    product = (slope * level).sum(axis=1, keepdims=True)
-    whole = float(product.sum() / squared.sum()) if squared.sum() > 1e-12 else 1.0
-    of_groups = np.divide(product, squared, out=np.full_like(product, whole), where=squared > 1e-12)
-    same = np.full_like(of_groups, max(0.0, whole))
-    for kind in (same, np.maximum(0.0, of_groups), "snml", "zeros"):
-        made = Smoothing(kind)
-        seen = (total > 0)[:, 0]
-        off = np.abs(made.probabilities(counts) - theta)[seen]
-        if not off.size or off.max() <= near:
+def smoothing_of(theta: Tables, counts: Tables, near: float) -> list[Smoothing] | None:
+    """Return how counts became the probabilities of a network, for each conditional; None where they did not.
+
+    Two probabilities agree with many ways. So one pseudo-count for all is tried first, where it is a usual one, then
+    what else has no number of its own, and last a pseudo-count for each conditional or group.
+    """
+    sums = [_pseudo_count_sums(t, n) for t, n in zip(theta, counts, strict=True)]
+    squared, product = (float(sum(pair[of].sum() for pair in sums)) for of in (0, 1))
+    whole = max(0.0, product / squared) if squared > LEAST_SLOPE else 1.0
+    usual = min((0.0, 0.5, 1.0), key=lambda known: abs(known - whole))
+    of_conditionals = [float(p.sum() / q.sum()) if q.sum() > LEAST_SLOPE else whole for q, p in sums]
+    of_groups = [
+        np.divide(p, q, out=np.full_like(p, own), where=q > LEAST_SLOPE)
+        for (q, p), own in zip(sums, of_conditionals, strict=True)
+    ]
+    ways: list[list[str | Numbers]] = [
+        [np.full((1, 1), usual)] * len(theta),
+        ["snml"] * len(theta),
+        ["zeros"] * len(theta),
+        [np.full((1, 1), whole)] * len(theta),
+        [np.full((1, 1), max(0.0, own)) for own in of_conditionals],
+        [np.maximum(0.0, own) for own in of_groups],
+    ]
+    for kinds in ways:
+        made = [Smoothing(kind) for kind in kinds]
+        if all(_fits(one, t, n, near) for one, t, n in zip(made, theta, counts, strict=True)):
             return made
     return None
+
+
+def _pseudo_count_sums(theta: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the squares and products of each group by which ``a (1 - r theta) = theta N - n`` is solved."""
+    slope, level = 1 - theta.shape[1] * theta, theta * counts.sum(axis=1, keepdims=True) - counts
+    return (slope**2).sum(axis=1, keepdims=True), (slope * level).sum(axis=1, keepdims=True)
+
+
+def _fits(smoothing: Smoothing, theta: Numbers, counts: Numbers, near: float) -> bool:
+    off = np.abs(smoothing.probabilities(counts) - theta)[counts.sum(axis=1) > 0]
+    return bool(off.size == 0 or off.max() <= near)
 
 
 class OfTables:
@@ -135,23 +162,25 @@ class OfTables:
         self.theta: Tables = [c.probabilities for c in net.conditionals]
         self.counts = self.counts_of(self._weights) if self._gaps else _complete_counts(net, self.rows, None)
         near = CLOSE_BY_EM if self._gaps else CLOSE
-        found = [smoothing_of(t, n, near) for t, n in zip(self.theta, self.counts, strict=True)]
-        self.smoothing = found if n_rows is None else [None] * len(found)
-        if n_rows is None and None in found:
-            name = net.names[found.index(None)]
+        self.smoothing = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
+        if n_rows is None and self.smoothing is None:
             warn(
-                f"the probabilities of {name!r} are not those of this table's counts: the network was learned from "
-                "other rows, or in another way. Influences are told as of a network that expects these rows; pass the table "
-                "that it was learned from, or n_rows, the number of its rows"
+                "the network's probabilities are not those of this table's counts: it was learned from other rows, or "
+                "in another way. Influences are told as of a network that expects these rows; pass the table that it "
+                "was learned from, or n_rows, the number of its rows"
             )
-            self.smoothing = [None] * len(found)
         self.pulls = self._pulls()
+
+    @property
+    def ways(self) -> list[Smoothing]:
+        """How counts become probabilities; of a network of other rows with a pseudo-count of 1."""
+        return self.smoothing or [Smoothing(np.ones((1, 1)))] * len(self.theta)
 
     def _pulls(self) -> Tables:
         """Return as how many rows each cell of the conditionals weighs."""
-        if None not in self.smoothing:
+        if self.smoothing is not None:
             pairs = zip(self.smoothing, self.counts, strict=True)
-            return [smoothing.pulls(counts) for smoothing, counts in pairs if smoothing is not None]
+            return [smoothing.pulls(counts) for smoothing, counts in pairs]
         n = self._given_rows or self.net.n_rows or self.rows.total
         masses = group_probabilities(self.net)
         return [n * mass[:, None] * theta for mass, theta in zip(masses, self.theta, strict=True)]
@@ -269,7 +298,7 @@ class OfTables:
 
     def removals(self, answer: Answer) -> Numbers:
         """Return the answer less what it is without each row, (n_rows,): exact within each conditional."""
-        if self._gaps or None in self.smoothing:
+        if self._gaps or self.smoothing is None:
             return self._weights * self.values(answer)
         weights = answer.weights(self.net)
         if not answer.rows.has_missing or answer.children is not None:
@@ -285,7 +314,7 @@ class OfTables:
 
     def removed_by(self, V: Tables, terms: Terms) -> Numbers:
         """Return what each row takes with it of an answer with such derivatives, (n_rows,)."""
-        fits = [(v, smoothing, n) for v, smoothing, n in zip(V, self.smoothing, self.counts, strict=True) if smoothing]
+        fits = list(zip(V, self.ways, self.counts, strict=True))
         if self.rows.weights is None:
             return self.sums([_removed(v, smoothing, n, terms) for v, smoothing, n in fits])
         found = np.zeros(self.rows.n_rows)
@@ -309,11 +338,14 @@ class OfTables:
                 break
         return net
 
+    def again(self, weights: Numbers) -> OfTables:
+        """Return the response of that network."""
+        return OfTables(self.without(weights), self.table.reweighted(weights), self._given_rows)
+
     def _maximized(self, counts: Tables, weights: Numbers) -> Any:
-        plain = Smoothing(np.zeros((1, 1)))
         made = [
-            conditional.with_probabilities((smoothing or plain).probabilities(n))
-            for conditional, smoothing, n in zip(self.net.conditionals, self.smoothing, counts, strict=True)
+            conditional.with_probabilities(smoothing.probabilities(n))
+            for conditional, smoothing, n in zip(self.net.conditionals, self.ways, counts, strict=True)
         ]
         return type(self.net)(self.net.variables, made, n_rows=float(weights.sum()))
 
@@ -408,7 +440,7 @@ class OfBoth:
         weights = self.rows.weights
         self._weights = np.ones(self.rows.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
         self._gaps = self.rows.has_missing
-        self.total = float(n_rows or self.rows.total)
+        self.total, self._given_rows = float(n_rows or self.rows.total), n_rows
         self._label_at = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
         asked = self.total if self._gaps else n_rows
         self.labels = OfTables(net.of_labels(), self._of_labels(self.rows), asked)
@@ -422,7 +454,7 @@ class OfBoth:
     @property
     def _smoothing(self) -> float:
         """The pseudo-count of labels, by which the rows added to each configuration go as well."""
-        kinds = [smoothing.kind for smoothing in self.labels.smoothing if smoothing is not None]
+        kinds = [smoothing.kind for smoothing in self.labels.smoothing or ()]
         return float(np.ravel(kinds[0])[0]) if kinds and not isinstance(kinds[0], str) else 1.0
 
     def _moments(self, of_network: bool) -> list[ParentMoments | None]:
@@ -493,7 +525,7 @@ class OfBoth:
         for j in np.flatnonzero(sums.any(axis=1)):
             of_row = of.in_configuration(self.rows, int(j)) @ sums[j] / self.total
             found += of_row - share @ of_row
-        return found * self._added / self._weights.sum()
+        return np.asarray(found * self._added / self._weights.sum())
 
     def removals(self, answer: Answer) -> Numbers:
         """Return the answer less what it is without each row, (n_rows,), with its leverage in the regressions."""
@@ -522,13 +554,12 @@ class OfBoth:
     def without(self, weights: Numbers) -> Any:
         """Return the network fitted to the rows with other weights."""
         kept = np.flatnonzero(weights)
-        rows = self.rows[kept]
-        rows = Table.adopt(rows.variables, rows.codes, weights=_whole(weights[kept]), n_rows=rows.n_rows)
+        rows = self.rows[kept].reweighted(None if (weights[kept] == 1).all() else weights[kept])
         return parameters(self.net.dag, rows, smoothing=self._smoothing if self._label_at else 1.0)
 
-
-def _whole(weights: Numbers) -> Numbers | None:
-    return None if (weights == 1).all() else weights
+    def again(self, weights: Numbers) -> OfBoth:
+        """Return the response of that network."""
+        return OfBoth(self.without(weights), self.table.reweighted(weights), self._given_rows)
 
 
 def _seen_moments(rows: Table, weights: Numbers, conditional: Any, added: float) -> ParentMoments:
@@ -538,7 +569,7 @@ def _seen_moments(rows: Table, weights: Numbers, conditional: Any, added: float)
     total = float(weights.sum())
     middle = weights @ z / total
     z = z - middle
-    n = np.bincount(at, weights, minlength=q)
+    n: Numbers = np.bincount(at, weights, minlength=q).astype(np.float64)
     sums = np.reshape([np.bincount(at, weights * column, minlength=q) for column in z.T], (m, q)).T
     products = np.zeros((q, m, m))
     for i in range(m):
@@ -553,9 +584,7 @@ def _seen_moments(rows: Table, weights: Numbers, conditional: Any, added: float)
 
 
 def response_of(net: Any, table: Table, n_rows: float | None) -> Response:
-    """Return the response of a network to the rows that it was fitted to; SchemaError for models without one."""
-    if not net.conditionals:
-        raise SchemaError(f"explain.rows takes Bayesian and dependency networks, not a {type(net).__name__}")
+    """Return the response of a network to the rows that it was fitted to."""
     made: Any = OfTables if net.values == "states" else OfBoth
     found: Response = made(net, table, n_rows)
     return found

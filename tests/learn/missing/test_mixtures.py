@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import ZeroProbabilityError
-from fishernet.learn.missing.incomplete import _Completed
+from fishernet.learn.missing.incomplete import CompletedRows
 from fishernet.learn.missing.mixtures import Mixture
 from tests.tables import random_table
 
@@ -51,7 +51,7 @@ def test_expected_counts_are_those_of_inference(
     weights = np.random.default_rng(seed).random(30) * 3 if weighted else None
     found = Mixture.of(net, rows, weights)
     assert found is not None
-    general = _Completed(net, rows, weights, 2**26)
+    general = CompletedRows(net, rows, weights, 2**26)
     try:
         log_prob, counts = general.expected(net)
     except ZeroProbabilityError:
