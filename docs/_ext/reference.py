@@ -18,7 +18,19 @@ from typing import Any
 import fishernet as fn
 
 NOT_PUBLIC = {"base", "cli"}  # reached through the others, and by the command
-ORDER = ["data", "graphs", "scores", "learn", "models", "infer", "kernels", "select", "compare", "independence"]
+ORDER = [
+    "data",
+    "graphs",
+    "scores",
+    "learn",
+    "models",
+    "infer",
+    "kernels",
+    "select",
+    "compare",
+    "explain",
+    "independence",
+]
 CITED = re.compile(r" \[\d+\]_")
 AT_WORK = {  # where those names of a module are seen at work that no example speaks of
     "fishernet.data": ["fishernet.Table", "fishernet.scan"],

@@ -28,6 +28,7 @@ OTHER = fn.infer.intervene(ASIA, {"smoke": "yes"}).sample(300, seed=2)
 DRIFT = fn.compare.two_sample_test(ROWS, OTHER, KERNEL, permutations=99, seed=1)
 TRUTH = ROWS.to_frame()["bronc"].to_pylist()
 SAID = ASIA.predict_proba(ROWS, "bronc")
+WHY = fn.explain.rows(fn.learn.bayesian_network(ROWS), ROWS, query="bronc", state="yes", given={"smoke": "yes"})
 SEARCHED = fn.learn.structure(ROWS, search="hill-climb")
 EM = fn.learn.baum_welch(["abba", "ab", "b", "aab"], n_states=2, restarts=3, seed=1)
 with warnings.catch_warnings():
@@ -43,6 +44,7 @@ PICTURES: dict[str, Callable[..., Axes]] = {
     "drift by configuration": lambda **a: fn.plot.drift(DRIFT, by="configuration", **a),
     "roc": lambda **a: fn.plot.roc(TRUTH, SAID, states=["yes", "no"], **a),
     "calibration": lambda **a: fn.plot.calibration(TRUTH, SAID, states=["yes", "no"], **a),
+    "influence": lambda **a: fn.plot.influence(WHY, **a),
     "log_probability": lambda **a: fn.plot.log_probability(ASIA, ROWS, **a),
     "search": lambda **a: fn.plot.search(SEARCHED, **a),
     "em": lambda **a: fn.plot.em_progress(EM, **a),
@@ -277,6 +279,15 @@ def test_the_oddest_rows_are_named_with_their_oddest_cells() -> None:
         fn.plot.log_probability(ASIA, ROWS[:0])
 
 
+def test_the_strongest_rows_are_named() -> None:
+    ax = fn.plot.influence(WHY, most=3, ax=somewhere(figsize=(12, 5)))
+    order = np.argsort(-WHY.values, kind="stable")
+    named = [int(text.get_text().partition(":")[0].removeprefix("row ")) for text in ax.texts]
+    assert named == [order[0], order[1], order[-1]]
+    heights = [bar.get_height() for bar in ax.patches]  # type: ignore[attr-defined]
+    assert sum(heights) == WHY.n_rows
+
+
 def test_the_learning_curve_begins_at_the_score_of_the_start() -> None:
     ax = fn.plot.search(SEARCHED, ax=somewhere())
     curve = np.asarray(ax.lines[0].get_ydata())
@@ -321,6 +332,7 @@ def test_names_with_markup_are_plain_text_in_every_picture(tmp_path: Path) -> No
         lambda: fn.plot.marginals(net, given={odd[0]: "$1$"}),
         lambda: fn.plot.row_map(kernel, table, colour=odd[0]),
         lambda: fn.plot.log_probability(net, table),
+        lambda: fn.plot.influence(fn.explain.rows(net, table, log_prob=table[:3], n_rows=table.n_rows)),
         lambda: fn.plot.change(changed, by="configuration"),
         lambda: fn.plot.gram(kernel, table),
         lambda: fn.plot.drift(apart),

@@ -15,7 +15,7 @@ from fishernet.plot.distances import distance_by_k
 from fishernet.plot.drawing import graph, write_graph
 from fishernet.plot.heat_map import clusters
 from fishernet.plot.matrices import gram
-from fishernet.plot.odd_rows import log_probability
+from fishernet.plot.named_rows import influence, log_probability
 from fishernet.plot.probabilities import conditional, marginals
 from fishernet.plot.shares import drift
 from fishernet.plot.style import theme
@@ -33,6 +33,7 @@ __all__ = [
     "em_progress",
     "gram",
     "graph",
+    "influence",
     "log_probability",
     "marginals",
     "roc",

@@ -1,4 +1,4 @@
-"""How probable rows are under a model, and which cells make the oddest ones odd."""
+"""Rows as a histogram of a number that each has, with the most telling ones named: the oddest, and the strongest."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.encoding.labels import as_text
+from fishernet.explain import Influence
 from fishernet.models import BayesianNetwork
 from fishernet.plot.style import LETTER, Theme, dress, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import POINTS, as_written, family_of, label
@@ -83,6 +84,61 @@ def log_probability(
         _name(ax, look, size, line, max(values[row], edge), f"row {row}: {_oddest(net, rows, terms[row], int(row))}")
     more = f"; {impossible.sum():,} impossible" if impossible.any() else ""
     dress(ax, look, size, x="log-probability of a row, nats", y="rows", title=f"{rows.n_rows:,} rows{more}")
+    return ax
+
+
+def influence(why: Influence, *, most: int = 6, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
+    """Draw how much the rows of a table have to do with an answer, and name the strongest.
+
+    A histogram of their influence; lines lead from the rows that raise and lower the answer most to their positions in
+    the table and their first cells.
+
+    Parameters
+    ----------
+    why : Influence
+        Made by `fishernet.explain.rows` or `fishernet.explain.arc`.
+    most : int
+        How many rows are named, up to 12: half of them raise the answer, and half lower it.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure, for `matplotlib.pyplot.show`.
+    font_size : float
+        Of all text, in points.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its texts are the rows, those that raise the answer first.
+
+    Raises
+    ------
+    FishernetError
+        When matplotlib is missing, or `most` is out of range.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> from matplotlib.figure import Figure
+    >>> table = fn.datasets.load("asia").sample(1000, seed=1)
+    >>> why = fn.explain.rows(fn.learn.bayesian_network(table), table, query="lung", state="yes")
+    >>> axes = fn.plot.influence(why, most=4, ax=Figure().add_subplot())
+    >>> len(axes.texts)
+    4
+    """
+    require_matplotlib()
+    limit, size = check.integer(most, "most", least=0, most=12), letters(font_size)
+    frame = why.to_frame()
+    values = np.asarray(frame["influence"], dtype=np.float64)
+    chosen = sorted({*range(min((limit + 1) // 2, len(values))), *range(max(0, len(values) - limit // 2), len(values))})
+    if ax is None:
+        ax = new_axes(*SIZE)
+    look = theme_of(ax)
+    _histogram(ax, look, values, len(chosen))
+    for line, place in enumerate(chosen):
+        row = frame.slice(place, 1).to_pylist()[0]
+        cells = ", ".join(f"{name} = {value}" for name, value in row.items() if name not in ("row", "influence"))
+        _name(ax, look, size, line, values[place], as_written(f"row {row['row']}: {values[place]:+.3g}; {cells}"))
+    title = as_written(label(why.said, LONGEST))
+    dress(ax, look, size, x="influence on the answer, for each unit of weight", y="rows", title=title)
     return ax
 
 
