@@ -38,8 +38,8 @@ std::vector<std::int32_t> OrderClimb::order_of(const ParentLists& parents, Draws
     return order;
 }
 
-OrderClimb::OrderClimb(const Rules& rules, std::size_t pairs_among)
-    : rules_(rules), trees_(rules, pairs_among), children_(turned(rules.allowed)), required_children_(turned(rules.required)),
+OrderClimb::OrderClimb(const Rules& rules, std::size_t pairs_among, bool wide)
+    : rules_(rules), trees_(rules, pairs_among, wide), children_(turned(rules.allowed)), required_children_(turned(rules.required)),
       may_be_(rules.n, std::vector<bool>(rules.n)), place_(rules.n), end_(rules.n), other_end_(rules.n, -1) {
     for (std::int32_t child = 0; child < rules.n; ++child) {
         for (const auto parent : rules.allowed[child]) may_be_[child][parent] = true;

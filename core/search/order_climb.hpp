@@ -23,9 +23,12 @@ namespace fishernet {
 class OrderClimb {
 public:
     // The rules must outlive the object. Pairs of parents are looked at among so many variables (parent_trees.hpp).
-    explicit OrderClimb(const Rules& rules, std::size_t pairs_among = 0);
+    explicit OrderClimb(const Rules& rules, std::size_t pairs_among = 0, bool wide = false);
     OrderClimb(const OrderClimb&) = delete;  // the trees look at the rules
     OrderClimb& operator=(const OrderClimb&) = delete;
+
+    // Of wide trees: see there.
+    void borrow(const ParentLists& graph) { trees_.borrow(graph); }
 
     // An order to go on from: required parents before their children.
     void move_to(std::vector<std::int32_t> order);

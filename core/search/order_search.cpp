@@ -9,7 +9,8 @@ namespace fishernet {
 
 OrderSearch::OrderSearch(Rules rules, const ParentLists& start, OrderOptions options)
     : rules_(std::move(rules)), options_(std::move(options)),
-      graph_(rules_, start, {options_.patience, options_.tenure, 0, 0, 0}), orders_(rules_, options_.pairs_among),
+      graph_(rules_, start, {options_.patience, options_.tenure, 0, 0, 0}), narrow_(rules_, options_.pairs_among),
+      wide_(rules_, options_.pairs_among, true),
       best_(start), order_(OrderClimb::order_of(start)) {}
 
 void OrderSearch::run(Scorer& scorer, StopCheck check) {
@@ -18,7 +19,7 @@ void OrderSearch::run(Scorer& scorer, StopCheck check) {
     for (; restart() < options_.restarts; ++stage_) {
         if (!begun_) begin();
         if (over_graphs()) graph_.climb(scorer, patience);
-        else orders_.climb(scorer, patience);
+        else orders().climb(scorer, patience);
         end();
     }
 }
@@ -41,21 +42,24 @@ void OrderSearch::begin() {
     const auto amount = restart() < 0 ? 0 : amounts[turn % amounts.size()];
     Draws random = draws();
     if (over_graphs()) {
-        graph_.move_to(best_);
-        graph_.perturb(amount, random);
+        graph_.move_to(chains() ? last_ : best_);
+        graph_.perturb(chains() ? 0 : amount, random);
     } else {
-        orders_.move_to(order_);
-        orders_.perturb(amount, random);
+        if (is_wide()) wide_.borrow(best_);
+        orders().move_to(order_);
+        orders().perturb(amount, random);
     }
     begun_ = true;
 }
 
 // Keeps what a stage found.
 void OrderSearch::end() {
+    last_ = over_graphs() ? ParentLists() : orders().parents();
+    last_steps_ = over_graphs() || betters() ? std::vector<Step>() : steps_over_orders();
     if (betters()) {
         steps_ = steps();
         best_ = parents();
-        order_ = over_graphs() ? OrderClimb::order_of(best_) : orders_.order();
+        order_ = over_graphs() ? OrderClimb::order_of(best_) : orders().order();
         score_ = stage_score();
     }
     n_steps_ += stage_steps();
@@ -70,7 +74,7 @@ bool OrderSearch::betters() const {
 
 ParentLists OrderSearch::parents() const {
     if (!betters()) return best_;
-    return over_graphs() ? graph_.parents() : orders_.parents();
+    return over_graphs() ? graph_.parents() : orders().parents();
 }
 
 // The first step of a search over orders takes what the others leave of the gain.
@@ -78,13 +82,20 @@ std::vector<Step> OrderSearch::steps() const {
     std::vector<Step> steps = steps_;
     if (!betters()) return steps;
     if (over_graphs()) {
+        if (chains()) steps.insert(steps.end(), last_steps_.begin(), last_steps_.end());
         steps.insert(steps.end(), graph_.steps().begin(), graph_.steps().end());
         return steps;
     }
-    steps.insert(steps.end(), orders_.steps().begin(), orders_.steps().end());
-    double rest = orders_.score() - score_;
-    for (auto step = steps_.size() + 1; step < steps.size(); ++step) rest -= steps[step].gain;
-    steps[steps_.size()].gain = rest;
+    const std::vector<Step> more = steps_over_orders();
+    steps.insert(steps.end(), more.begin(), more.end());
+    return steps;
+}
+
+std::vector<Step> OrderSearch::steps_over_orders() const {
+    std::vector<Step> steps = orders().steps();
+    double rest = orders().score() - score_;
+    for (std::size_t step = 1; step < steps.size(); ++step) rest -= steps[step].gain;
+    steps.front().gain = rest;
     return steps;
 }
 
@@ -93,12 +104,15 @@ void OrderSearch::save(SavedState& state) const {
     state.put(static_cast<std::int64_t>(begun_));
     state.put(n_steps_);
     for (const auto& list : best_) state.put(list);
+    state.put(static_cast<std::int64_t>(!last_.empty()));
+    for (const auto& list : last_) state.put(list);
+    save_steps(state, last_steps_);
     state.put(order_);
     state.real.push_back(score_);
     save_steps(state, steps_);
     if (!begun_) return;
     if (over_graphs()) graph_.save(state);
-    else orders_.save(state);
+    else orders().save(state);
 }
 
 void OrderSearch::restore(StateReader& state) {
@@ -108,15 +122,22 @@ void OrderSearch::restore(StateReader& state) {
     ParentLists graph = state.graph(rules_);
     if (OrderClimb::order_of(graph).size() != graph.size()) StateReader::refuse();  // it has a cycle
     best_ = std::move(graph);
+    last_.clear();
+    if (state.whole(0, 1) == 1) {
+        last_ = state.graph(rules_);
+        if (OrderClimb::order_of(last_).size() != last_.size()) StateReader::refuse();
+    }
+    last_steps_ = read_steps(state, rules_.n);
     order_ = state.order(rules_);
     score_ = state.real();
     steps_ = read_steps(state, rules_.n);
     if (!begun_) return;
     if (!over_graphs()) {
-        orders_.restore(state);
+        if (is_wide()) wide_.borrow(best_);
+        orders().restore(state);
         return;
     }
-    graph_.move_to(best_);
+    graph_.move_to(chains() ? last_ : best_);
     graph_.perturb(0, draws());
     graph_.restore(state);
 }

@@ -2,9 +2,12 @@
 //
 // A tabu search leads to the first order, so that the result is never below it, and another one goes on from the order's
 // graph: it finds the parents that help only together, which growing them one at a time cannot. Then restarts: one puts
-// some variables of the best order in random places and climbs over orders, the next makes some random steps from the
-// best graph and searches over graphs. Each has random numbers of its own, so that the first so many restarts are the
-// same however many there are.
+// some variables of the best order in random places and climbs over orders, the next searches over graphs from where that
+// ended, or every fourth time from some random steps away from the best graph. Each has random numbers of its own, so that
+// the first so many restarts are the same however many there are.
+//
+// Every second restart over orders, and the first order, look further for parents (wide trees): they begin with parent sets
+// that neighbours have in the best graph, and exchange one parent for another.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +51,15 @@ public:
 private:
     bool over_graphs() const { return options_.graphs && stage_ % 2 == 0; }
     std::int64_t restart() const { return stage_ - (options_.graphs ? 3 : 1); }  // its number; negative before the first
-    double stage_score() const { return over_graphs() ? graph_.score() : orders_.score(); }
-    std::int64_t stage_steps() const { return over_graphs() ? graph_.n_steps() : orders_.n_steps(); }
+    bool is_wide() const { return options_.graphs && (restart() < 0 || restart() / 2 % 2 == 1); }
+    const OrderClimb& orders() const { return is_wide() ? wide_ : narrow_; }
+    OrderClimb& orders() { return is_wide() ? wide_ : narrow_; }
+    // Whether a restart over graphs goes on from where the one over orders before it ended, in place of the best graph.
+    bool chains() const { return restart() >= 0 && restart() / 2 % 4 != 3 && !last_.empty(); }
+    double stage_score() const { return over_graphs() ? graph_.score() : orders().score(); }
+    std::int64_t stage_steps() const { return over_graphs() ? graph_.n_steps() : orders().n_steps(); }
     Draws draws() const;
+    std::vector<Step> steps_over_orders() const;
     bool betters() const;
     void score_start(Scorer& scorer);
     void begin();
@@ -59,11 +68,14 @@ private:
     Rules rules_;
     OrderOptions options_;
     HillClimb graph_;
-    OrderClimb orders_;
+    OrderClimb narrow_, wide_;
     // A stage is one search over graphs or over orders. Before it ends, what it found is with it alone.
     std::int64_t stage_ = 0;
     bool begun_ = false;
     ParentLists best_;
+    // Where the last search over orders ended, and the way there from the best graph; empty after one over graphs.
+    ParentLists last_;
+    std::vector<Step> last_steps_;
     std::vector<std::int32_t> order_;  // of the best graph
     double score_ = std::numeric_limits<double>::quiet_NaN();
     std::vector<Step> steps_;

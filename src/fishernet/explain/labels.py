@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +17,15 @@ from fishernet.data import Table
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data
 from fishernet.explain.responses import OfTables, Tables
-from fishernet.learn import dag, kdb, parameters, tan
+from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
 from fishernet.models.model import is_directed
 
 Numbers = npt.NDArray[np.float64]
 
 SHOWN = 10  # rows that str() shows
 DEPENDENCE = (2, 3)  # parents besides the class of the k-dependence classifiers that are tried
-SMALLEST = 1e-12
+SMALLEST = 1e-300
+MIXTURE_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +109,9 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     target : str
         The variable whose labels are judged.
     net : BayesianNetwork, optional
-        Of labels; learned from the table. Without it the default network, a tree-augmented and two k-dependence
-        classifiers are learned, and the one that predicts the labels best, each row without itself, judges them.
+        Of labels; learned from the table. Without it the default network, a naive Bayes, a tree-augmented and two
+        k-dependence classifiers are learned, and judge together: their logarithms are averaged, half with equal weights
+        and half with those of the mixture under which the labels are most probable, each row without itself.
 
     Returns
     -------
@@ -139,9 +142,30 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     positions(data.names, [target], "column")
     rows = data.discretize("auto") if any(variable.is_continuous for variable in data.variables) else data
     complete = rows.drop_missing()
-    graphs = [dag(complete), tan(complete, target=target), *(kdb(complete, target=target, k=k) for k in DEPENDENCE)]
-    judged = [_judged(parameters(graph, complete), rows, target) for graph in graphs]
-    return max(judged, key=lambda one: float(np.nansum(np.log(np.maximum(one.own, SMALLEST)))))
+    graphs = [dag(complete), naive_bayes(complete, target=target), tan(complete, target=target)]
+    graphs += [kdb(complete, target=target, k=k) for k in DEPENDENCE]
+    return _pooled([_judged(parameters(graph, complete), rows, target) for graph in graphs])
+
+
+def _pooled(judged: Sequence[Mislabelled]) -> Mislabelled:
+    """Return the judgement of several together."""
+    own = np.array([one.own for one in judged])
+    weights = (_mixture(own[:, ~np.isnan(own[0])]) + 1 / len(own)) / 2
+    parts = zip(weights, judged, strict=True)
+    logs = np.sum([w * np.log(np.maximum(one.probabilities, SMALLEST)) for w, one in parts], axis=0)
+    influence = weights @ np.array([one.self_influence for one in judged])
+    first = judged[0]
+    return Mislabelled(first.target, np.exp(logs - _log_sum(logs)[:, None]), influence, first._table)
+
+
+def _mixture(own: Numbers) -> Numbers:
+    """Return the weights of the mixture under which all labels are most probable, by expectation and maximization."""
+    own = np.maximum(own, SMALLEST)
+    weights = np.full(len(own), 1 / len(own))
+    for _ in range(MIXTURE_STEPS):
+        shares = weights[:, None] * own
+        weights = (shares / shares.sum(axis=0)).mean(axis=1)
+    return weights
 
 
 def _judged(net: Any, data: Table, target: str) -> Mislabelled:

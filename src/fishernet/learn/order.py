@@ -8,9 +8,13 @@ together: a second walk begins with the best pair among the ten best single pare
 
 The first order is that of the graph where a tabu search ends, so that the result is never below that; another tabu
 search goes on from the order's graph. Restarts alternate [2]_: one puts some variables of the best order in random
-places and climbs over orders, the next makes some random steps from the best graph and searches over graphs. Each has
-its own random numbers, so that the first so many restarts are the same however many there are, and more are never
-worse.
+places and climbs over orders, the next searches over graphs from where that ended, or every fourth time from some
+random steps away from the best graph. Each has its own random numbers, so that the first so many restarts are the same
+however many there are, and more are never worse.
+
+What several variables depend on together is hard to grow for each of them anew. So the first search over orders, and
+every second restart, also begin with the parent sets that a variable's neighbours have in the best graph, and exchange
+one parent for another where that raises the score.
 
 References
 ----------
@@ -30,7 +34,7 @@ from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore, Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import CoreSearch
 
-MOST_RESTARTS, LEAST_RESTARTS = 50, 4
+MOST_RESTARTS, LEAST_RESTARTS = 80, 4
 WORK = 40_000_000  # restarts times variables times rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (4, 20)  # and restarts over graphs
@@ -42,8 +46,8 @@ class Order(RunsInCore):
     """Search over orders and graphs."""
 
     restarts: int | None = None
-    """How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
-    times that of rows is above 800,000, but at least 4."""
+    """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of variables
+    times that of rows is above 500,000, but at least 4."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs."""
     graphs: bool = True
