@@ -193,6 +193,7 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("gave_up", &read<SparseSearch, &SparseSearch::gave_up>)
         .def_prop_ro("n_nodes", &read<SparseSearch, &SparseSearch::n_nodes>)
         .def_prop_ro("bytes", &read<SparseSearch, &SparseSearch::bytes>)
+        .def_prop_ro("bound", &read<SparseSearch, &SparseSearch::bound>)
         .def_prop_ro("parents", &parents<SparseSearch>);
 }
 

@@ -6,6 +6,7 @@
 // lost by it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,9 @@ public:
     void advance(std::size_t n_steps);
     std::size_t n_nodes() const { return nodes_.size(); }
     double bytes() const;
+
+    // No way loses less, but those at the limit.
+    double least_loss() const { return heap_.empty() ? limit_ : std::min(limit_, heap_.front().bound); }
 
     // For every variable those before it; empty when there is no way below the limit.
     std::vector<std::uint64_t> before() const;

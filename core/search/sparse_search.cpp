@@ -42,6 +42,19 @@ SparseSearch::SparseSearch(std::vector<std::vector<ParentSet>> sets, std::vector
 
 std::size_t SparseSearch::n_nodes() const { return nodes_before_ + (way_ ? way_->n_nodes() : 0); }
 
+// Finished components have their best score; of the others each variable has its best parents, less what must be lost.
+double SparseSearch::bound() const {
+    double bound = way_ ? -way_->least_loss() : 0;
+    for (std::size_t c = 0; c < components_.size(); ++c) {
+        for (const int v : components_[c]) {
+            const auto own = [&](const ParentSet& candidate) { return candidate.set == parents_[v]; };
+            const auto chosen = c < component_ ? std::find_if(sets_[v].begin(), sets_[v].end(), own) : sets_[v].begin();
+            bound += chosen == sets_[v].end() ? sets_[v].front().score : chosen->score;
+        }
+    }
+    return bound;
+}
+
 // Variables of which each may be an ancestor of the other.
 void SparseSearch::find_components() {
     const int n = static_cast<int>(sets_.size());

@@ -22,6 +22,7 @@ public:
     void advance(StopCheck check);  // works for some hundredths of a second
     std::size_t n_nodes() const;    // sets of variables that were reached
     double bytes() const { return way_ ? way_->bytes() : 0; }
+    double bound() const;  // no network has a higher score
 
     // The best network's, when it has finished.
     const std::vector<std::uint64_t>& parents() const { return parents_; }

@@ -260,10 +260,14 @@ class _Bayesian(_Tree):
             "local_scores": self.found.n_scores,
             "steps": len(self.found.steps),
             "finished": self.found.finished,
+            "bound": self.found.bound,
+            "gap": self.found.gap,
+            "proof": self.found.proof,
         }
 
     def lines(self, facts: Facts) -> list[Line]:
         end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
+        end += f"; {facts['proof']}" if facts["proof"] else ""
         search = f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{end}"
         return [*super().lines(facts), _score_line(facts), ("search", search)]
 

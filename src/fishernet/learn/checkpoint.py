@@ -90,7 +90,8 @@ class Checkpoint:
             steps = tuple(Step(str(kind), str(a), str(b), float(gain)) for kind, a, b, gain in found["steps"])
             dag = Dag(names, found["parents"])
             score, seconds = float(found["score"]), float(found["seconds"])
-            return SearchResult(dag, score, steps, int(found["n_scores"]), True, seconds, found["seed"])
+            bound = score if found.get("proven") else None
+            return SearchResult(dag, score, steps, int(found["n_scores"]), True, seconds, found["seed"], bound)
         except (TypeError, ValueError, KeyError):
             raise _no_checkpoint(self.path) from None
 
@@ -127,6 +128,7 @@ class Checkpoint:
             "n_scores": found.n_scores,
             "seconds": found.seconds,
             "seed": found.seed,
+            "proven": found.bound is not None,
         }
         self._write_or_warn()
 

@@ -25,7 +25,7 @@ from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.base.names import shown
 from fishernet.base.progress import Interrupted, Watch
 from fishernet.graphs import Dag
-from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun
+from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun, bound_by_fit
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
@@ -47,6 +47,9 @@ class Exact(Search):
     Ties (below ``max(1e-9, 1e-12 |score|)`` nats) go to few parents, and to those that come first in the order of the
     variables. The result has no steps. With a deadline a search over orders goes before (`fishernet.learn.order`): what
     it found is the answer when there is not enough time, with ``finished`` False.
+
+    When the time is over first, ``bound`` says how good a graph can be at all, and ``gap`` how far from that
+    the one that was found is.
 
     With a checkpoint only the result is kept, and a search that was stopped begins anew: its tables take as much memory
     as it may have, and writing them would take longer than many of its stages.
@@ -82,9 +85,12 @@ class Exact(Search):
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted when {run.how_far}", best=known.dag) from None
         if found is None:
-            return replace(known, finished=False, seconds=watch.seconds, seed=None)
+            bounds = [bound for bound in (run.bound, bound_by_fit(scorer)) if bound is not None]
+            bound = max(min(bounds), known.score) if bounds and known.score == known.score else None
+            return replace(known, finished=False, seconds=watch.seconds, seed=None, bound=bound)
         dag = Dag(rules.names, found)
-        return SearchResult(dag, total_score(source, dag, score), (), run.n_scores, True, watch.seconds)
+        best = total_score(source, dag, score)
+        return SearchResult(dag, best, (), run.n_scores, True, watch.seconds, bound=best)
 
 
 def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) -> SearchResult:
@@ -105,6 +111,11 @@ class TableRun:
         self._scorer, self._rules, self._watch = scorer, rules, watch
         self.done, self.total = 0.0, math.inf  # in units of the core's work: scoring a family and comparing it is 1
         self.n_scores = 0
+
+    @property
+    def bound(self) -> None:
+        """What no graph's score is above: nothing is known before the end."""
+        return
 
     @property
     def how_far(self) -> str:

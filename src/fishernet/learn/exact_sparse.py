@@ -112,6 +112,22 @@ def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
     return table.ravel()
 
 
+def bound_by_fit(scores: Scorer) -> float | None:
+    """Return what no graph's score is above: everyone fits as with all others for parents, for the price of none.
+
+    None where nothing is known of the score.
+    """
+    source = scores.source
+    measure, parameter = scores.score.core_term(source.total) or UNKNOWN
+    if measure in (UNKNOWN.measure, "bdq"):
+        return None
+    n = len(source.variables)
+    every = Families.from_pairs((child, [v for v in range(n) if v != child]) for child in range(n))
+    fit = float(LocalScores(source, LogLikelihood())(every).sum())
+    price = parameter if measure == "likelihood" else 0.0
+    return fit - price * sum(variable.cardinality - 1 for variable in source.variables)
+
+
 class ParentSetSearch:
     """Finds the parent sets of all children."""
 
@@ -166,6 +182,11 @@ class SparseRun:
         self._max_memory = max_memory
         self._finding = ParentSetSearch(scorer, rules, max_memory)
         self._search: _core.SparseSearch | None = None
+
+    @property
+    def bound(self) -> float | None:
+        """What no graph's score is above; None before the parent sets are known."""
+        return None if self._search is None else float(self._search.bound)
 
     @property
     def n_scores(self) -> int:

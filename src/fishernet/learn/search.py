@@ -118,11 +118,26 @@ class SearchResult(Framed):
     """How long it took."""
     seed: int | None = None
     """The seed that repeats it; None when the search never draws."""
+    bound: float | None = None
+    """No graph that keeps the rules has a higher score; of exact search, None of others."""
+
+    @property
+    def gap(self) -> float | None:
+        """By how many nats the best graph of all may be better; 0 where this one is proven to be it; None: unknown."""
+        return None if self.bound is None else max(0.0, self.bound - self.score)
+
+    @property
+    def proof(self) -> str:
+        """What is known of the best graph of all, in words; empty where nothing is."""
+        if self.gap is None:
+            return ""
+        return "proven best" if self.finished else f"within {self.gap:,.2f} nats of the best"
 
     def __repr__(self) -> str:
         size = f"{several(len(self.dag.names), 'variable')}, {several(self.dag.n_edges, 'arc')}"
         work = f"{several(len(self.steps), 'step')}, {several(self.n_scores, 'local score')}"
         end = "finished" if self.finished else "stopped by the time limit"
+        end += f", {self.proof}" if self.proof else ""
         return f"SearchResult({size}, score {self.score:,.4f}; {work}, {self.seconds:.2f} s, {end})"
 
     def _repr_html_(self) -> str:
