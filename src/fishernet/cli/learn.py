@@ -12,7 +12,7 @@ import numpy as np
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
-from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
+from fishernet.cli.learners import asked_learner, named, text_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
 from fishernet.cli.options import LEARNED, Reading, option_of, plan_lines, refuse_empty, scales_of, taken
 from fishernet.cli.tables.sources import opening, scheduler_option
@@ -30,6 +30,7 @@ from fishernet.data import Table
 from fishernet.data.describe import Description
 from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
+from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Learner
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import way_with_missing
@@ -187,7 +188,7 @@ def learn(
     """  # noqa: D301
     reading = Reading.out_of(options)
     given = taken({**options, "missing": reading.way})
-    learner = learner_of(kind, given, seed)  # refuses what does not go together before anything is read
+    learner = asked_learner(kind, given, seed)  # refuses what does not go together before anything is read
     _check_cluster(learner, given)
     if output is not None:
         check_model_output(output, learner.endings)
@@ -201,12 +202,7 @@ def learn(
             progress("reading the table", 0, None)
             rows = _read(reading, table, learner, output, progress)
             decided, way = rows.describe(), way_with_missing(rows, reading.way, _scored_by(given))
-            meant = {}
-            if kind == "bn" and "score" not in given and all(v.is_continuous for v in rows.variables):
-                meant["score"] = FRACTIONAL
-            if way is not None and "missing" in learner.takes:
-                meant["missing"] = way
-            learner = learner_of(kind, {**given, **meant}, seed) if meant else learner
+            learner = asked_learner(kind, {**given, **learner.defaults(rows, given, way)}, seed)
             if output is not None:
                 check_model_output(output, learner.endings)
             training, held_out = _divided(rows, given.get("holdout", learner.holdout), seed)
@@ -243,7 +239,7 @@ def learn(
         "model": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
     }
-    words = list(learner.text({**facts, "comparable": same_bins(rows.variables)}))
+    words = list(text_of(learner, {**facts, "comparable": same_bins(rows.variables)}))
     Answer(facts, words).write(None, as_json)
 
 
@@ -268,8 +264,10 @@ def _scored_by(given: dict[str, Any]) -> Score | None:
 
 
 def _read(reading: Reading, path: Path, learner: Learner, output: Path | None, progress: Call) -> Table:
-    if learner.numbers:
-        return refuse_empty(path, reading.read_numbers(path, learner.numbers, progress=progress))
+    if learner.of_numbers:
+        option, value = learner.numbers_asked_by
+        what = f"{option_of(option)} {value}"
+        return refuse_empty(path, reading.read_numbers(path, what, progress=progress))
     holds = output is None or ending(output) in Learner.endings  # other files are of networks of states alone
     mixes = learner.mixes and holds and reading.way != "em"  # structural EM is of labels alone
     return reading.read_ready(path, progress, mixes=mixes)
@@ -279,7 +277,7 @@ def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:
     """Raise FishernetError for what is not learned from the counts of a cluster."""
     how = opening()
     if not learner.from_counts:
-        how.here_only(learner.called)
+        how.here_only(named(learner))
     for name in ("missing", "holdout"):
         if given.get(name):
             how.here_only(f"{option_of(name)} {given[name]}", option_of(name))

@@ -41,6 +41,7 @@ from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
 from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
+from fishernet.infer.evidence import impossible
 from fishernet.models import DependencyNetwork
 
 SEED = 0  # equal commands give equal numbers
@@ -258,6 +259,8 @@ def _exact_answers(case: Conditioned, names: Sequence[str], *, joint: bool, expl
     """Return what an exact model of states says."""
     evidence = min(0.0, case.log_prob())  # rounding may leave what is certain above 0
     facts = {"probability_of_evidence": math.exp(evidence), "log_probability_of_evidence": evidence}
+    if evidence == -math.inf:
+        raise impossible(case.known)
     if explain:
         best = case.explain()
         log = min(0.0, case.log_prob(best))

@@ -69,6 +69,11 @@ class Conditioned:
             variable = self.model.variables[position(where, name)]
             self._weigh(variable, checked_likelihood(variable, _by_state(variable, value)))
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """What is known, by name, as it was said."""
+        return dict(self._said[0])
+
     def query(self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE, **chains: Any) -> Any:
         """Return the joint distribution of some variables; by default of all that are not known.
 

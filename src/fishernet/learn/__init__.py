@@ -13,6 +13,7 @@ from fishernet.learn.clustering import Clusters, clusters
 from fishernet.learn.cross_validation import CrossValidation, Likelihood, PredictionQuality, cross_validate, hold_out
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
+from fishernet.learn.fitted import Fact, Fitted, fit
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
@@ -34,6 +35,8 @@ __all__ = [
     "EmResult",
     "Exact",
     "ExpectedCounts",
+    "Fact",
+    "Fitted",
     "HillClimb",
     "InputSearchResult",
     "Likelihood",
@@ -56,6 +59,7 @@ __all__ = [
     "discrete_markov_graph",
     "edge_strengths",
     "em_fit",
+    "fit",
     "gaussian_graph",
     "gaussian_network",
     "hidden_markov_model",

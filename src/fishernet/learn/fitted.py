@@ -1,0 +1,590 @@
+"""Learning a network of any kind, and saying how well it predicts rows that were held out.
+
+A kind of network finds its structure in some rows, and is fitted to any: so it is judged by rows that it has not seen,
+and kept with the parameters of all. `fit` does that for a table; the command and the report say what its result says.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, cast
+
+import pyarrow as pa
+
+from fishernet.base.display import Framed, aligned
+from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from fishernet.base.progress import Progress
+from fishernet.base.vocabulary import IncompleteName, Rule, spelled, word
+from fishernet.data import Source, Table, categorical_source
+from fishernet.data.matching import as_data
+from fishernet.graphs import Dag
+from fishernet.learn.blankets import CONTINUOUS, DISCRETE, markov_blankets
+from fishernet.learn.blankets import RULES as BLANKET_RULES
+from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
+from fishernet.learn.cross_validation import Likelihood, PredictionQuality, hold_out
+from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals, gaussian_network, parameters
+from fishernet.learn.local_learning import counted, known_cells, local_structure
+from fishernet.learn.missing.ways import way_with_missing
+from fishernet.learn.numbers.preparing import prepared
+from fishernet.learn.pseudo_likelihood import gaussian_graph
+from fishernet.learn.structures import structure, usual_name
+from fishernet.models import DependencyNetwork
+from fishernet.scores import Families, local_scores, named_score
+
+TESTS = (*CONTINUOUS, *DISCRETE)
+FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
+NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
+RULES = frozenset({"required", "forbidden", "tiers"})
+TUNING = frozenset({"candidates", "restarts", "perturb", "tenure", "patience", "max_cells", "max_memory"})
+SEARCHED = RULES | TUNING | {"search", "score", "max_parents", "max_seconds", "checkpoint", "holdout"}
+FITTED = frozenset({"smoothing", "ess", "conditionals", "holdout"})
+
+
+class OptionOfOthersError(FishernetError):
+    """An option was given to a kind of network that does not take it.
+
+    Attributes
+    ----------
+    option, value
+        The option, and what was given.
+    other, own : type of Learner
+        A kind that takes it, and the one that was asked for.
+    """
+
+    def __init__(self, option: str, value: Any, other: type[Learner], own: type[Learner]) -> None:
+        super().__init__(f"{option} is for {other.named()}; it does not go with {own.named()}", parameter=option)
+        self.option, self.value, self.other, self.own = option, value, other, own
+
+
+class Learner(ABC):
+    """Learns one kind of network: finds the structure in some rows, and fits the network to any.
+
+    It is made with a seed and those of the options that it takes that were given.
+    """
+
+    called: ClassVar[str]
+    """The network in words."""
+    asked_by: ClassVar[tuple[str, str]]
+    """The option that asks for it, and its value."""
+    takes: ClassVar[frozenset[str]]
+    endings: ClassVar[Sequence[str]] = (".json", ".dot", ".graphml")
+    """Of the files that it can be written to."""
+    holdout: ClassVar[float] = 0.2
+    """The default share of the rows that is held out."""
+    measure: ClassVar[str] = "log-likelihood"
+    """By which rows held out are predicted."""
+    kept: ClassVar[str] = "arcs"
+    """What stays when the parameters are fitted again."""
+    from_counts: ClassVar[bool] = True
+    """Whether statistics are enough to learn from; otherwise it takes the rows."""
+    of_numbers: bool = False
+    """Whether it takes columns of numbers alone; otherwise numbers are cut."""
+    mixes: bool = False
+    """Whether it takes numbers that stand beside states as they are."""
+
+    @classmethod
+    def named(cls) -> str:
+        """Return the network in words, and what asks for it."""
+        option, value = cls.asked_by
+        return f"{cls.called} ({option}={value!r})"
+
+    @property
+    def numbers_asked_by(self) -> tuple[str, str]:
+        """The option because of which it takes numbers, and its value."""
+        return self.asked_by
+
+    def defaults(self, rows: Table, given: Mapping[str, Any], way: str | None) -> dict[str, Any]:  # noqa: ARG002
+        """Return what it is to be told of a table beside what was given: what is done about missing cells."""
+        return {"missing": way} if way is not None and "missing" in self.takes else {}
+
+    @abstractmethod
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+
+    @abstractmethod
+    def fit(self, table: Table) -> Any:
+        """Return the network of this structure, fitted to some rows."""
+
+    @abstractmethod
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+
+
+def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
+    likelihood = Likelihood.of(network, held_out)
+    impossible = {} if network.values == "numbers" else {"impossible_rows": likelihood.impossible}  # a density is not 0
+    return {"held_out_log_likelihood_per_row": likelihood.per_row, **impossible}
+
+
+class Tree(Learner):
+    """A tree over all variables, found in one step; the first of those with arcs."""
+
+    called, asked_by = "a tree", ("model", "chow-liu")
+    takes = FITTED | {"missing"}
+    endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
+    search: Callable[..., Dag] = staticmethod(chow_liu)
+
+    def __init__(
+        self,
+        seed: int,  # noqa: ARG002 - nothing is drawn
+        missing: str | None = None,
+        score: str = "bic",
+        **fitting: Any,
+    ) -> None:
+        kind = word(fitting.pop("conditionals", "table"), "conditionals", KINDS)
+        if kind != "table":
+            KINDS[kind](1.0, {"score": score})  # a score that does not go with it is refused before anything is read
+            fitting |= {"conditionals": kind, "score": score}
+            if missing is not None:
+                shared = f"conditionals={kind!r} needs complete rows; it does not go with missing={missing!r}"
+                raise FishernetError(shared, parameter="missing")
+        self.fitting, self.missing = fitting, missing
+        self.dag: Dag
+
+    def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002 - it is over before a bar could be drawn
+        """Search for the structure."""
+        self.dag = self.search(table, missing=self.missing)
+
+    def fit(self, table: Table) -> Any:
+        """Return the network of this structure, fitted to some rows."""
+        return parameters(self.dag, table, **self.fitting)
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        """Return what was found, and how well it predicts the rows held out."""
+        found = {"arcs": self.dag.edges, "missing": self.missing, "parameters": network.n_parameters}
+        return {**found, **_predicted(network, held_out)}
+
+
+class Classifier(Tree):
+    """The arcs by which one variable is predicted from all others."""
+
+    takes = Tree.takes | {"target"}
+    arcs: ClassVar[Callable[..., Dag]]
+
+    def __init__(self, seed: int, target: str | None = None, k: int | None = None, **fitting: Any) -> None:
+        super().__init__(seed, **fitting)
+        if target is None:
+            raise FishernetError(f"{self.called} needs a target, the class to be predicted", parameter="target")
+        self.target = target
+        self.search = partial(type(self).arcs, target=target, **({} if k is None else {"k": k}))
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+        quality = self.quality(network, held_out)
+        return super().facts(network, training, held_out) | {
+            "target": self.target,
+            "held_out_accuracy": quality and quality.accuracy,
+            "held_out_log_loss": quality and quality.log_loss,
+        }
+
+    def quality(self, network: Any, rows: Table) -> PredictionQuality | None:
+        """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
+        try:
+            return PredictionQuality.of(
+                network.predict_proba(rows, self.target), rows.column(self.target), rows.weights
+            )
+        except ZeroProbabilityError:
+            return None
+
+
+class NaiveBayes(Classifier):
+    """The class as the only parent of everything else."""
+
+    called, asked_by, arcs = "a naive Bayes classifier", ("model", "naive-bayes"), naive_bayes
+    mixes = True
+
+
+class Tan(Classifier):
+    """A tree over the other variables below the class."""
+
+    called, asked_by, arcs = "a tree-augmented classifier", ("model", "tan"), tan
+
+
+class Kdb(Classifier):
+    """Some more parents for each variable besides the class."""
+
+    called, asked_by, arcs = "a k-dependence classifier", ("model", "kdb"), kdb
+    takes = Classifier.takes | {"k"}
+
+
+class Bayesian(Tree):
+    """The arcs of a Bayesian network, by a search."""
+
+    called, asked_by = "a Bayesian network", ("model", "bn")
+    takes = SEARCHED | FITTED | {"missing"}
+
+    def __init__(
+        self, seed: int, score: str | None = None, missing: IncompleteName | None = None, **options: Any
+    ) -> None:
+        super().__init__(seed, missing, score or "bic", **{name: options.pop(name) for name in FITTED & set(options)})
+        self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
+        self.mixes = options.get("search") != "exact" and (score is None or named_score(score).mixes)
+
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+        self.found = structure(table, progress=progress, **self.options)
+        self.dag = self.found.dag
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+        own = self.missing == NODE_AVERAGE and training.has_missing
+        return super().facts(network, training, held_out) | {
+            "score": NODE_AVERAGE if own else self.options["score"] or usual_name(training),
+            "score_value": self.found.score,
+            "local_scores": self.found.n_scores,
+            "steps": len(self.found.steps),
+            "finished": self.found.finished,
+            "bound": self.found.bound,
+            "gap": self.found.gap,
+            "proof": self.found.proof,
+        }
+
+    def defaults(self, rows: Table, given: Mapping[str, Any], way: str | None) -> dict[str, Any]:
+        """Return that, and the score of numbers where there is nothing else."""
+        numbers = "score" not in given and all(variable.is_continuous for variable in rows.variables)
+        return super().defaults(rows, given, way) | ({"score": FRACTIONAL} if numbers else {})
+
+
+class BayesianOfNumbers(Bayesian):
+    """The same of linear-Gaussian variables."""
+
+    called, asked_by = "a Bayesian network of numbers", ("score", FRACTIONAL)
+    takes = SEARCHED - {"max_cells"}
+    endings = (".json", ".dot", ".graphml")
+    from_counts = False
+    of_numbers = True
+
+
+class Dependency(Learner):
+    """The inputs of every variable; on one table this is `fishernet.learn.dependency_network`."""
+
+    called, asked_by = "a dependency network", ("model", "dn")
+    takes = frozenset({"score", "search", "smoothing", "holdout", "max_inputs", "missing"})
+    measure = "pseudo-log-likelihood"
+    kept = "inputs"
+
+    def __init__(
+        self,
+        seed: int,
+        score: str = "bic",
+        smoothing: float | str = "zeros",
+        missing: IncompleteName | None = None,
+        **options: Any,
+    ) -> None:
+        check_smoothing(smoothing, None)
+        self.smoothing, self.missing = smoothing, missing
+        self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+        self.score = named_score(self.options["score"])
+        self.counts = table, self.counted(table, progress)
+        self.found = local_structure(self.counts[1], missing=self.missing, progress=progress, **self.options)
+
+    def counted(self, table: Table, progress: Progress | None = None) -> Source:
+        """Return what is learned from some rows."""
+        return counted(categorical_source(table), self.missing, self.score, progress)
+
+    def fit(self, table: Table) -> DependencyNetwork:
+        """Return the network of this structure, fitted to some rows."""
+        source = self.counts[1] if table is self.counts[0] else self.counted(table)
+        known = known_cells(source)
+        families = [(*inputs, child) for child, inputs in enumerate(self.found.inputs)]
+        conditionals = fit_conditionals(known, families, smoothing=self.smoothing)
+        return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=self.smoothing == 0)
+
+    def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+        found, names = self.found, self.found.names
+        complete, source = held_out.drop_missing(), known_cells(self.counts[1])
+        likelihood = Likelihood.of_rows(network.pseudo_log_likelihood(complete), complete.weights)
+        own = self.missing == NODE_AVERAGE and training.has_missing
+        return {
+            "inputs": {name: [names[v] for v in inputs] for name, inputs in zip(names, found.inputs, strict=True)},
+            "entropies": dict(zip(names, entropies(source, [()] * len(names)), strict=True)),
+            "conditional_entropies": dict(zip(names, entropies(source, found.inputs), strict=True)),
+            "missing": self.missing,
+            "parameters": network.n_parameters,
+            "score": NODE_AVERAGE if own else self.options["score"],
+            "score_value": float(found.scores.sum()),
+            "local_scores": found.n_scores,
+            "candidates": found.n_candidates,
+            "steps": found.steps,
+            "held_out_complete_rows": complete.total,
+            "held_out_pseudo_log_likelihood_per_row": likelihood.per_row,
+            "impossible_rows": likelihood.impossible,
+        }
+
+
+def entropies(source: Source, inputs: Sequence[Sequence[int]]) -> list[float]:
+    """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding.
+
+    Where cells are missing it is that of the rows in which the variable and its inputs are known.
+    """
+    logs = local_scores(source, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    totals = [float(source.total)] * len(inputs)
+    if source.by_set:
+        statistics = source.statistics([tuple(sorted((*of, v))) for v, of in enumerate(inputs)])
+        totals = [max(1.0, float(statistic.total)) for statistic in statistics]
+    return [max(0.0, -float(log) / total) for log, total in zip(logs, totals, strict=True)]
+
+
+class Gaussian(Learner):
+    """The edges of a Gaussian Markov network."""
+
+    called, asked_by = "a Gaussian Markov network", ("model", "gaussian")
+    takes = frozenset({"rule", "prior", "holdout"})
+    kept = "edges"
+    from_counts = False
+    of_numbers = True
+
+    def __init__(self, seed: int, **options: Any) -> None:  # noqa: ARG002 - nothing is drawn
+        self.options: dict[str, Any] = {"rule": "hc", "prior": True, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+        self.graph = gaussian_graph(table, progress=progress, **self.options)
+
+    def fit(self, table: Table) -> Any:
+        """Return the network of this structure, fitted to some rows."""
+        return gaussian_network(table, self.graph)
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        """Return what was found, and how well it predicts the rows held out."""
+        edges, correlations = self.graph.edges, network.partial_correlations
+        where = {name: position for position, name in enumerate(self.graph.names)}
+        return {
+            "edges": edges,
+            "partial_correlations": [float(correlations[where[a], where[b]]) for a, b in edges],
+            **self.options,
+            "parameters": network.n_parameters,
+            **_predicted(network, held_out),
+        }
+
+
+class Markov(Learner):
+    """The Markov blanket of every variable by tests, and the graph that they make."""
+
+    called, asked_by = "a graph found by tests", ("model", "markov")
+    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme", "max_rows", "max_seconds"})
+    from_counts = False
+    holdout = 0.0  # the graph gives nothing that could predict rows
+    kept = "edges"
+
+    def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
+        test = word(test, "test", TESTS)
+        self.rule: Rule = word(rule, "rule", BLANKET_RULES)
+        for name in ("k", "permutations", "scheme"):
+            if test != "knn-mi" and name in options:
+                message = f"{name} is for test='knn-mi'; it does not go with test={test!r}"
+                raise FishernetError(message, parameter=name)
+        self.of_numbers = test in CONTINUOUS
+        self.options: dict[str, Any] = {"test": test, "alpha": 0.05, "search": "iamb", "seed": seed, **options}
+
+    @property
+    def numbers_asked_by(self) -> tuple[str, str]:
+        """The test."""
+        return "test", self.options["test"]
+
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+        self.found = markov_blankets(table, progress=progress, **self.options)
+        self.graph = self.found.graph(self.rule)
+
+    def fit(self, table: Table) -> Any:  # noqa: ARG002 - it has no parameters
+        """Return the network of this structure, fitted to some rows."""
+        return self.graph
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        """Return what was found, and how well it predicts the rows held out."""
+        asked = {name: self.options[name] for name in ("test", "alpha", "search")}
+        if self.found.unfinished:
+            asked["unfinished"] = list(self.found.unfinished)  # the note says what that means
+        return {"edges": network.edges, **asked, "rule": self.rule, "tests": self.found.n_tests}
+
+
+LEARNERS: dict[str, type[Learner]] = {
+    "bn": Bayesian,
+    "dn": Dependency,
+    "naive-bayes": NaiveBayes,
+    "tan": Tan,
+    "kdb": Kdb,
+    "chow-liu": Tree,
+    "gaussian": Gaussian,
+    "markov": Markov,
+    FRACTIONAL: BayesianOfNumbers,
+}
+
+
+def learner_of(kind: str, given: Mapping[str, Any], seed: int) -> Learner:
+    """Return the learner of a kind with the options that were given; OptionOfOthersError when it takes one not."""
+    given = {**given, **{name: spelled(given[name]) for name in ("score", "search") if name in given}}
+    make: Any = LEARNERS[word(kind, "model", [name for name in LEARNERS if name != FRACTIONAL])]
+    if given.get("score") == FRACTIONAL:
+        if make is not Bayesian:
+            raise OptionOfOthersError("score", FRACTIONAL, BayesianOfNumbers, make)
+        make = BayesianOfNumbers
+    for name, value in given.items():
+        if name not in make.takes:
+            other = next((learner for learner in LEARNERS.values() if name in learner.takes), None)
+            if other is None:
+                raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+            raise OptionOfOthersError(name, value, other, make)
+    learner: Learner = make(seed, **{name: value for name, value in given.items() if name != "holdout"})
+    return learner
+
+
+HELD_OUT = {
+    "held_out_log_likelihood_per_row": ("held-out log-likelihood", "nats per row"),
+    "held_out_pseudo_log_likelihood_per_row": ("held-out pseudo-log-likelihood", "nats per row"),
+    "held_out_accuracy": ("held-out accuracy", ""),
+    "held_out_log_loss": ("held-out log-loss", "nats per row"),
+    "impossible_rows": ("impossible rows", ""),
+}
+
+
+class Fact(NamedTuple):
+    """One thing that a result says."""
+
+    label: str
+    value: Any
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fitted(Framed):
+    """A network, and how well what was learned predicts rows that were held out; made by `fishernet.learn.fit`."""
+
+    model: Any
+    """The network or graph, with its structure, and parameters of all rows."""
+    trained: Any
+    """The same with the parameters of the rows that were learned from alone, as it was judged."""
+    held_out: Table
+    """The rows that were held out."""
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """What was found, by name, as `to_dict` gives it."""
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return what is to be said, in order: labels, values and units."""
+        return tuple(_facts(self.known))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found, by name, as the command prints it in JSON."""
+        return dict(self.known)
+
+    def to_frame(self) -> pa.Table:
+        """Return the facts as a pyarrow Table of text: ``fact``, ``value`` and ``unit``."""
+        rows = [(fact.label, _shown(fact.value), fact.unit) for fact in self.facts()]
+        columns = zip(*rows, strict=True)
+        return pa.table({name: list(column) for name, column in zip(("fact", "value", "unit"), columns, strict=True)})
+
+    def __repr__(self) -> str:
+        return f"Fitted({self.model!r})"
+
+    def __str__(self) -> str:
+        """Return the facts, a line each."""
+        return "\n".join(aligned([(f.label, f"{_shown(f.value)} {f.unit}".rstrip()) for f in self.facts()]))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _facts(known: Mapping[str, Any]) -> Iterator[Fact]:
+    """Yield the facts of what is known; counts of what is listed."""
+    yield Fact("rows", known["rows"])
+    yield Fact("rows to learn from", known["training_rows"])
+    yield Fact("rows held out", known["held_out_rows"])
+    for name in ("arcs", "edges"):
+        if name in known:
+            yield Fact(name, len(known[name]))
+    if "inputs" in known:
+        yield Fact("inputs", sum(map(len, known["inputs"].values())))
+    if "score" in known:
+        yield Fact(f"{known['score']} score", known["score_value"], "nats")
+    if known.get("proof"):
+        yield Fact("of all graphs", known["proof"])
+    if "parameters" in known:
+        yield Fact("parameters", known["parameters"])
+    for name, (label, unit) in HELD_OUT.items():
+        if known["held_out_rows"] and known.get(name) is not None:
+            yield Fact(label, known[name], unit)
+    if "tests" in known:
+        yield Fact("tests", known["tests"])
+
+
+def fit(
+    table: Any,
+    model: str = "bn",
+    *,
+    target: str | None = None,
+    holdout: float = 0.2,
+    seed: int = 0,
+    progress: Progress = False,
+    **options: Any,
+) -> Fitted:
+    """Learn a network of any kind from a part of the rows, judge it by the others, and fit it to all.
+
+    The structure is that of the rows that were learned from; only the parameters are those of all.
+
+    Parameters
+    ----------
+    table : Table or data frame
+        Taken as it is: numbers stand beside states, or are cut where the kind takes states alone, and missing cells are
+        dealt with as `fishernet.learn.bayesian_network` does.
+    model : {"bn", "dn", "naive-bayes", "tan", "kdb", "chow-liu", "gaussian", "markov"}
+        A Bayesian network, a dependency network, a classifier, a tree, a Gaussian Markov network, or a graph found by
+        tests of independence.
+    target : str, optional
+        The class, which a classifier needs.
+    holdout : float
+        The share of the rows that is held out; none for "markov", whose graph predicts no row.
+    seed : int
+        For the rows that are held out, restarts and permutations.
+    progress : callable or bool
+        Told of the search; True draws a bar.
+    **options
+        Those of the functions that learn such networks: score, search, smoothing, conditionals, rule, test, ...
+
+    Returns
+    -------
+    Fitted
+        ``model`` of all rows, ``trained`` and ``held_out``, and what was found as ``facts()``, ``to_dict()`` and text.
+
+    Raises
+    ------
+    FishernetError
+        When an option does not go with the kind, which says with which it does.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> found = fn.learn.fit(fn.datasets.load("nursery"), "tan", target="class")
+    >>> found.model
+    BayesianNetwork(9 variables, 15 arcs, 1,134 parameters, fitted on 12,960 rows)
+    >>> [(fact.label, fact.value) for fact in found.facts()][:4]
+    [('rows', 12960), ('rows to learn from', 10368), ('rows held out', 2592), ('arcs', 15)]
+    """
+    asked = {"target": target, **options}
+    given = {name: value for name, value in asked.items() if value is not None}
+    learner = learner_of(model, given, seed)
+    rows = _ready(as_data(table, "fit"), learner)
+    way = way_with_missing(rows, given.get("missing"), named_score(given["score"]) if "score" in given else None)
+    learner = learner_of(model, {**given, **learner.defaults(rows, given, way)}, seed)
+    training, held_out = hold_out(rows, holdout if "holdout" in learner.takes else 0.0, seed=seed)
+    learner.find(training, progress)
+    trained = learner.fit(training)
+    counts = {"rows": rows.total, "training_rows": training.total, "held_out_rows": held_out.total}
+    return Fitted(learner.fit(rows), trained, held_out, {**counts, **learner.facts(trained, training, held_out)})
+
+
+def _ready(table: Table, learner: Learner) -> Table:
+    """Return a table as a kind of network takes it."""
+    if learner.of_numbers:
+        return table
+    return prepared(table) if learner.mixes else cast(Table, categorical_source(table))
