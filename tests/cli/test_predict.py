@@ -138,3 +138,21 @@ def test_accuracy_on_the_rows_learned_from_is_called_that(csv: Path, tmp_path: P
     assert said in good("predict", model, csv, "--target", "cough").err
     fewer = written(tmp_path / "fewer.csv", "\n".join(csv.read_text().splitlines()[:50]))
     assert said not in good("predict", model, fewer, "--target", "cough").err
+
+
+def test_the_rows_behind_each_prediction(tmp_path: Path) -> None:
+    asia = fn.datasets.load("asia")
+    rows = asia.sample(300, seed=1)
+    net = fn.learn.bayesian_network(rows)
+    for name, table in (("learned", rows), ("new", rows[:6])):
+        fn.write_table(table, tmp_path / f"{name}.csv")
+    words = ["predict", saved(net, tmp_path), tmp_path / "new.csv", "--target", "bronc"]
+    facts = facts_of(*words, "--explain", tmp_path / "learned.csv")
+    for row, (behind, state) in enumerate(zip(facts["rows_behind"], facts["predicted"], strict=True)):
+        given = {name: rows[name][row] for name in rows.names if name != "bronc"}
+        values = fn.explain.rows(net, rows, query="bronc", state=state, given=given).values
+        assert len(behind) == 3
+        assert values[behind].tolist() == pytest.approx(sorted(values, reverse=True)[:3])
+    header, *lines = good(*words, "--bare", "--explain", tmp_path / "learned.csv").cells
+    assert header[-1] == "rows behind"
+    assert lines[0][-1] == " ".join(map(str, facts["rows_behind"][0]))

@@ -14,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet import explain
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
 from fishernet.cli.models import is_bayesian, is_gaussian, is_mixed, read_model, require
 from fishernet.cli.options import (
+    Reading,
     missing_option,
     model_argument,
     names_of,
@@ -29,7 +31,7 @@ from fishernet.cli.options import (
     with_states_of_model,
 )
 from fishernet.cli.tables.sources import read_originals
-from fishernet.cli.terminal import Answer, Facts, answering
+from fishernet.cli.terminal import FILE, Answer, Facts, answering
 from fishernet.data import Column, Table, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.alike import columns_alike
@@ -44,6 +46,8 @@ from fishernet.models import BayesianNetwork
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
+
+BEHIND = 3  # rows that raise a prediction, of each
 
 AS_MANY = (
     "; the model was learned from as many rows: if from these, this is the accuracy on the rows it was learned from, "
@@ -71,10 +75,24 @@ AS_MANY = (
     metavar="A,B,...",
     help="Write only these columns of TABLE beside the prediction.",
 )
+@click.option(
+    "--explain",
+    "learned_from",
+    type=FILE,
+    metavar="TABLE",
+    help="The table that the model was learned from: add which of its rows raise each prediction most.",
+)
 @click.option("--bare", is_flag=True, help="Write only the columns of the prediction.")
 @answering(rows=True)
 def predict(
-    model: Path, table: Path, target: str, missing: str, unknown: UnknownName, kept: list[str] | None, bare: bool
+    model: Path,
+    table: Path,
+    target: str,
+    missing: str,
+    unknown: UnknownName,
+    kept: list[str] | None,
+    learned_from: Path | None,
+    bare: bool,
 ) -> Answer:
     """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
@@ -85,6 +103,9 @@ def predict(
     "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. The output is
     CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow, .xlsx. With --json,
     predictions and probabilities are lists, and so are the columns of --id.
+
+    With --explain, "rows behind" has the three rows of another table that raise the probability of what is predicted
+    most, counted from 0.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
@@ -105,7 +126,9 @@ def predict(
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
     number = network.variables[positions(network.names, [target])[0]].is_continuous
     of_states = partial(_of_states, network, table, file, target, missing, unknown)
-    found = _of_numbers(network, file, target) if number else of_states()
+    if number and learned_from is not None:
+        raise FishernetError(f"--explain is for labels, and {target!r} is a number; fishernet query --why explains it")
+    found = _of_numbers(network, file, target) if number else of_states(learned_from)
     rows = pa.table(found.columns) if bare else with_columns(columns, {}, found.columns)
     facts = {"model": str(model), "table": str(table), "rows": rows.num_rows, "target": target, **found.facts}
     own = {"columns": typed_frame(columns).to_pydict()} if kept else {}
@@ -128,7 +151,13 @@ def _named(frame: pa.Table, names: list[str]) -> list[str]:
 
 
 def _of_states(
-    network: BayesianNetwork, path: Path, file: Originals, target: str, missing: str, unknown: UnknownName
+    network: BayesianNetwork,
+    path: Path,
+    file: Originals,
+    target: str,
+    missing: str,
+    unknown: UnknownName,
+    learned_from: Path | None,
 ) -> Prediction:
     variable = network.variables[positions(network.names, [target])[0]]
     given = [other for other in network.variables if other.name != target]
@@ -153,7 +182,24 @@ def _of_states(
     }
     shares = {f"P({as_text(state)})": pa.array(p) for state, p in zip(variable.states, probabilities.T, strict=True)}
     columns = {"predicted": dictionary_array(variable, codes.astype(variable.dtype)), **shares}
+    if learned_from is not None:
+        behind = _rows_behind(network, learned_from, others, variable, codes)
+        facts["rows_behind"] = behind
+        columns["rows behind"] = pa.array([" ".join(map(str, rows)) for rows in behind])
     return Prediction(facts, columns, remark or "")
+
+
+def _rows_behind(network: Any, path: Path, others: Table, target: Variable, codes: Codes) -> list[list[int]]:
+    """Return for each prediction the rows of the learning table that raise its probability most."""
+    learned_from = Reading().read_known(path, network.variables)
+    known = [~variable.missing(column) for variable, column in zip(others.variables, others.codes, strict=True)]
+    cells = [others[name] for name in others.names]
+    found = []
+    for row, code in enumerate(codes.tolist()):
+        given = {name: cells[v][row] for v, name in enumerate(others.names) if known[v][row]}
+        why = explain.rows(network, learned_from, query=target.name, state=target.states[code], given=given)
+        found.append(np.argsort(-why.values, kind="stable")[:BEHIND].tolist())
+    return found
 
 
 def _columns_of(network: Any, file: Originals, target: str) -> tuple[list[str], list[str]]:
