@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -154,9 +155,20 @@ VALUES: dict[str, Callable[[], Any]] = {
     "MissingnessResult": lambda: HOLES,
     "ColumnMissingness": lambda: HOLES.columns[0],
     "MissingnessTest": lambda: HOLES.columns[0].strongest,
+    "Fitted": lambda: fn.learn.fit(FEW, "chow-liu"),
+    "Influence": lambda: fn.explain.rows(found("Fitted").model, FEW, query=SMALL.names[0]),
+    "Without": lambda: found("Influence").without([0]),
+    "GroupInfluence": lambda: found("Influence").by(SMALL.names[1])[0],
+    "RowSet": lambda: fn.explain.arc(*_one_arc()).smallest_set(most=299),
+    "Mislabelled": lambda: fn.explain.mislabelled(FEW, SMALL.names[0]),
     "FisherKernel": lambda: KERNEL,
     "Report": lambda: fn.report(FEW, SMALL, title=HOSTILE),
 }
+
+
+def _one_arc() -> tuple[Any, ...]:
+    rows = {"a": [0, 1] * 20, "b": [0, 1] * 20}
+    return fn.Dag.from_edges(["a", "b"], [("a", "b")]), rows, "a", "b"
 
 
 @functools.cache
@@ -179,6 +191,19 @@ def test_a_repr_fits_a_screen_and_begins_with_the_class(name: str) -> None:
     assert len(shown.splitlines()) <= LINES
     assert shown.startswith((type(value(name)).__name__, "P("))
     assert "object at 0x" not in shown
+
+
+@each
+def test_a_result_says_what_it_holds(name: str) -> None:
+    """As facts in order, and as JSON, in which nothing is NaN."""
+    shown = value(name)
+    if not hasattr(shown, "facts"):
+        pytest.skip("it is no result")
+    facts = shown.facts()
+    assert all(isinstance(fact.label, str) and isinstance(fact.unit, str) for fact in facts)
+    held = json.loads(shown.to_json(), parse_constant=lambda word: pytest.fail(word))
+    assert isinstance(held, dict)
+    assert held
 
 
 def test_every_public_class_with_fields_is_here() -> None:

@@ -31,6 +31,7 @@ SEAMS = {
     *("PermutationResult", "TestResult", "Diagnosis", "Estimate", "MarkovBlankets", "EdgeStrengths", "EmResult"),
     *("InputSearchResult", "SearchResult", "Step"),
     "Clusters",
+    *("Fitted", "Influence", "GroupInfluence", "RowSet", "Without", "Mislabelled"),
     *(
         "TwoSampleResult",
         "ScoreTestResult",
@@ -263,6 +264,8 @@ OWN: dict[str, dict[str, Any]] = {
     "regret": {"n": 5, "r": 3},
     "set_threads": {"n": 1},
     "Rbf": {"kernel": KERNEL},
+    "influence": {"why": fn.explain.rows(NET, TABLE, query=NET.names[0], n_rows=100)},
+    "arc": {"graph": NET, "table": TABLE, "parent": NET.edges[0][0], "child": NET.edges[0][1]},
     "falsify": {"graph": NET, "table": TABLE, "permutations": 19},
     "explain_changes": {"tables": [TABLE[:30], TABLE[30:]], "net": NET, "permutations": 19, "resamples": 2},
     "Monitor": {"reference": TABLE, "net": NET, "permutations": 19, "resamples": 2},

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
-from typing import Any
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,10 +50,66 @@ def _first(items: Iterable[str], n: int) -> str:
     return ", ".join(shown) if n <= MOST_ITEMS else f"{', '.join(shown[:MOST_ITEMS])}, ... {n:,} in all"
 
 
+class Fact(NamedTuple):
+    """One thing that a result says."""
+
+    label: str
+    value: Any
+    unit: str = ""
+
+
+UNITS = {  # of fields, by their names
+    **dict.fromkeys(("score", "log_likelihood", "nats", "gain", "bound", "gap", "bic", "low", "high"), "nats"),
+    **dict.fromkeys(("per_row", "log_loss"), "nats per row"),
+    "seconds": "s",
+}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: numbers that are none become null; functions are called; the rest by repr."""
+    if isinstance(value, FunctionType | BuiltinFunctionType | partial):
+        value = value()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {_key(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, Brief):
+        return value.to_dict() if dataclasses.is_dataclass(value) else repr(value)
+    return value if value is None or isinstance(value, str | int) else repr(value)
+
+
+def _key(name: Any) -> str:
+    return name if isinstance(name, str) else ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
 class Brief:
-    """A dataclass whose repr fits a screen; declared with ``repr=False``."""
+    """A dataclass whose repr fits a screen, and which says what it holds; declared with ``repr=False``."""
 
     __slots__ = ()
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return what is to be said, in order: each a label, a value and a unit. Arrays and lists are not among it."""
+        return tuple(
+            Fact(name.replace("_", " "), value, UNITS.get(name, ""))
+            for name, value in self._public()
+            if isinstance(value, str | int | float | np.number | np.bool_)
+        )
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return the fields by name, as JSON can hold them."""
+        return {name: plain(value) for name, value in self._public()}
+
+    def to_json(self) -> str:
+        """Return the fields as JSON; numbers that are none are null."""
+        return json.dumps(plain(self.to_dict()), ensure_ascii=False, allow_nan=False)
+
+    def _public(self) -> list[tuple[str, Any]]:
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return [(field.name, getattr(self, field.name)) for field in fields if not field.name.startswith("_")]
 
     def __repr__(self) -> str:
         fields = [field for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]

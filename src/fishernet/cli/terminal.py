@@ -37,10 +37,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-import numpy as np
 import pyarrow as pa
 
 from fishernet.base.display import aligned as aligned
+from fishernet.base.display import plain
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
@@ -168,21 +168,7 @@ def _json_pieces(facts: Facts) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if callable(value):
-        value = value()
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def write_lines(lines: Iterable[str], output: Path | None = None) -> None:

@@ -13,7 +13,7 @@ from fishernet.learn.clustering import Clusters, clusters
 from fishernet.learn.cross_validation import CrossValidation, Likelihood, PredictionQuality, cross_validate, hold_out
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
-from fishernet.learn.fitted import Fact, Fitted, fit
+from fishernet.learn.fitted import Fitted, fit
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
@@ -35,7 +35,6 @@ __all__ = [
     "EmResult",
     "Exact",
     "ExpectedCounts",
-    "Fact",
     "Fitted",
     "HillClimb",
     "InputSearchResult",

@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
-from fishernet.base.display import Framed, aligned
+from fishernet.base.display import Fact, Framed, aligned
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.progress import Progress
 from fishernet.base.vocabulary import IncompleteName, Rule, spelled, word
@@ -446,14 +446,6 @@ HELD_OUT = {
 }
 
 
-class Fact(NamedTuple):
-    """One thing that a result says."""
-
-    label: str
-    value: Any
-    unit: str = ""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted(Framed):
     """A network, and how well what was learned predicts rows that were held out; made by `fishernet.learn.fit`."""
@@ -566,7 +558,7 @@ def fit(
     >>> import fishernet as fn
     >>> found = fn.learn.fit(fn.datasets.load("nursery"), "tan", target="class")
     >>> found.model
-    BayesianNetwork(9 variables, 15 arcs, 1,134 parameters, fitted on 12,960 rows)
+    BayesianNetwork(9 variables, 15 arcs, 344 parameters, fitted on 12,960 rows)
     >>> [(fact.label, fact.value) for fact in found.facts()][:4]
     [('rows', 12960), ('rows to learn from', 10368), ('rows held out', 2592), ('arcs', 15)]
     """
