@@ -15,7 +15,7 @@ def test_the_page_is_that_of_the_library(asia: Path, rows: Path, tmp_path: Path)
     assert good("report", rows, "--model", asia, "--target", "lung", "--title", "Lungs", "-o", page).out == ""
     expected = fn.report(fn.read_table(rows, schema=ASIA.variables), fn.load(asia), target="lung", title="Lungs")
     assert page.read_text(encoding="utf-8") == expected.html
-    assert good("report", rows, "--model", asia, "--target", "lung", "--title", "Lungs").out == expected.html
+    assert good("report", rows, "--model", asia, "--target", "lung", "--title", "Lungs", "-o", "-").out == expected.html
 
 
 def test_the_title_is_the_name_of_the_file(rows: Path) -> None:
@@ -84,3 +84,18 @@ def test_columns_that_heap_up_stay_numbers_where_that_is_asked(tmp_path: Path) -
     assert "<b>hours</b>) were cut into bins" in facts_of("report", path)["html"]
     for words in (["--bins", "none"], ["--compare-with", path, "--bins", "none"]):
         assert "were cut into bins" not in facts_of("report", path, *words)["html"]
+
+
+def test_without_a_file_the_page_is_named_as_the_table(
+    rows: Path, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):  # a page of its own is written again
+        assert good("report", rows, "--model", asia).out == f"written: {rows.stem}.html\n"
+    page = tmp_path / f"{rows.stem}.html"
+    assert page.read_text(encoding="utf-8") == good("report", rows, "--model", asia, "-o", "-").out
+    page.write_text("mine", encoding="utf-8")
+    assert good("report", rows, "--model", asia).out == f"written: {rows.stem}-report.html\n"
+    (tmp_path / f"{rows.stem}-report.html").write_text("mine, too", encoding="utf-8")
+    assert "are no pages of this command" in refused("report", rows, "--model", asia)
+    assert page.read_text(encoding="utf-8") == "mine"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from fishernet.base.errors import FishernetError
 from fishernet.cli.models import has_variables, read_model, require
 from fishernet.cli.options import (
     QUANTILE,
@@ -22,6 +24,10 @@ from fishernet.cli.terminal import FILE, Answer, answering, progress_bar
 from fishernet.data import Table
 from fishernet.report import Report
 from fishernet.report import report as make_report
+from fishernet.report.page import GENERATOR
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+MOST_HEAD = 4000  # characters of a page that say what made it
 
 
 @click.command(short_help="Make one page on a table that answers questions.")
@@ -45,6 +51,8 @@ def report(
 ) -> Answer:
     """Write one HTML page on TABLE: its columns, its network, and what follows when states are known or set.
 
+    Without -o it goes to a file in this folder that is named as TABLE is (patients.html), and with -o - to stdout.
+
     The page is one file that asks the network for nothing. States of any variables can be chosen on it, as seen or as
     set from outside, and the distributions of all others move; they are exact. It shows how sure the edges are, each
     variable's neighbours, how probable rows held out are, the oddest rows and their odd cells, rows that stand for the
@@ -55,7 +63,7 @@ def report(
 
     \b
     Examples
-      fishernet report patients.csv -o report.html
+      fishernet report patients.csv
       fishernet report january.csv --compare-with february.csv --target cough -o report.html
     """  # noqa: D301
     reading = Reading.out_of(options)
@@ -75,7 +83,20 @@ def report(
             seed=seed,
             progress=progress,
         )
-    return Answer(_facts(table, rows, made), [made.html.rstrip("\n")])
+    return Answer(_facts(table, rows, made), [made.html.rstrip("\n")], place=partial(_page_of, table))
+
+
+def _page_of(table: Path) -> Path:
+    """Return a page in this folder that is named as a table is, and that is no file of somebody else's."""
+    name = table.name
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    stem = Path(name).stem
+    pages = [Path(f"{stem}.html"), Path(f"{stem}-report.html")]
+    for page in pages:
+        if not page.exists() or GENERATOR in page.read_text(encoding="utf-8", errors="replace")[:MOST_HEAD]:
+            return page
+    raise FishernetError(f"{pages[0]} and {pages[1]} are there, and are no pages of this command; name a file with -o")
 
 
 def _read(path: Path, reading: Reading, network: Any) -> Table:

@@ -85,6 +85,8 @@ class Answer:
     weights: str = "weights"
     remark: str = ""
     status: int = 0
+    place: Callable[[], Path] | None = None
+    """What names the file that lines go to without -o; with ``-o -`` they go to stdout."""
 
     def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:
         """Write it to a file, or to stdout."""
@@ -96,8 +98,12 @@ class Answer:
                 FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
             else:
                 write_frame(self.frame, output, escape_formulas=escape_formulas)
+        elif self.rows is None and self.place is not None and output is None:
+            place = self.place()
+            write_lines(self.lines, place)
+            write_lines([f"written: {place}"])
         elif self.rows is None:
-            write_lines(self.lines, output)
+            write_lines(self.lines, None if self.place is not None and output == Path("-") else output)
         elif output is None:
             FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
         else:
@@ -131,7 +137,7 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
 
 def check_folder(path: Path | None) -> None:
     """Raise FileFormatError, before any work, when a file could not be written; None is stdout."""
-    if path is not None:
+    if path is not None and path != Path("-"):
         check_writable(path)
 
 

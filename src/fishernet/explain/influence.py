@@ -96,7 +96,16 @@ class GroupInfluence(Framed):
 
 
 class Groups(tuple[GroupInfluence, ...]):
-    """What each group of rows does to an answer, the strongest first."""
+    """What each group of rows does to an answer, the strongest first.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.datasets.load("asia").sample(1000, seed=1)
+    >>> why = fn.explain.rows(fn.learn.bayesian_network(table), table, query="smoke", state="yes")
+    >>> why.by("bronc").to_frame().column_names
+    ['label', 'rows', 'influence', 'without', 'answer']
+    """
 
     __slots__ = ()
 

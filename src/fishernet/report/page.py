@@ -25,6 +25,9 @@ def asset(name: str) -> str:
     return (files("fishernet.report") / "assets" / name).read_text(encoding="utf-8")
 
 
+GENERATOR = '<meta name="generator" content="fishernet">'  # by which a page is known to be one
+
+
 def data_block(fields: Mapping[str, Any]) -> str:
     """Return the JSON that the page's script reads; nothing in it can end the block or run."""
     text = json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -47,7 +50,7 @@ def whole_page(title: str, body: str, *, least_width: float = 0.0, small: bool =
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n<link rel="icon" href="data:,">\n'
+        f'{GENERATOR}\n<meta name="referrer" content="no-referrer">\n<link rel="icon" href="data:,">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n"
         f"<body{' class=small' if small else ''}>\n{body}\n<script>{script}</script>\n</body>\n</html>\n"
     )
