@@ -54,6 +54,7 @@ Line = tuple[str, str]
 Command = Callable[..., Any]
 
 FILE = click.Path(path_type=Path)
+STDOUT = Path("-")  # as -o has it
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
 exit_code_option = click.option(
     "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
@@ -89,7 +90,8 @@ class Answer:
     """What names the file that lines go to without -o; with ``-o -`` they go to stdout."""
 
     def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:
-        """Write it to a file, or to stdout."""
+        """Write it to a file, or to stdout, which ``-`` is as well."""
+        place, output = (None if output is not None else self.place), (None if output == STDOUT else output)
         if as_json:
             write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
@@ -98,12 +100,11 @@ class Answer:
                 FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
             else:
                 write_frame(self.frame, output, escape_formulas=escape_formulas)
-        elif self.rows is None and self.place is not None and output is None:
-            place = self.place()
-            write_lines(self.lines, place)
-            write_lines([f"written: {place}"])
+        elif self.rows is None and place is not None:
+            write_lines(self.lines, place())
+            write_lines([f"written: {place()}"])
         elif self.rows is None:
-            write_lines(self.lines, None if self.place is not None and output == Path("-") else output)
+            write_lines(self.lines, output)
         elif output is None:
             FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
         else:
@@ -117,12 +118,12 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
     """Give a command ``-o`` and ``--json``; it returns an `Answer`, with rows if so said, which is written for it."""
 
     def add(command: Command) -> Command:
-        @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout.")
+        @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout (-).")
         @json_option
         @wraps(command)
         def answer(output: Path | None, as_json: bool, escape_formulas: bool = False, **words: Any) -> None:
             check_folder(output)
-            if rows and output is not None and not as_json:
+            if rows and output not in (None, STDOUT) and not as_json:
                 _check_table_ending(output)
             found = command(**words)
             found.write(output, as_json, escape_formulas=escape_formulas)
@@ -137,7 +138,7 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
 
 def check_folder(path: Path | None) -> None:
     """Raise FileFormatError, before any work, when a file could not be written; None is stdout."""
-    if path is not None and path != Path("-"):
+    if path is not None and path != STDOUT:
         check_writable(path)
 
 
