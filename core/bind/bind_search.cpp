@@ -87,7 +87,7 @@ void make_climb(OneAtATime<HillClimb>* self, ParentLists start, std::int32_t max
 void make_order(OneAtATime<OrderSearch>* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
                 const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t restarts,
                 std::vector<std::int64_t> moves, std::vector<std::int64_t> steps, std::uint64_t key, bool graphs,
-                std::int64_t pairs_among, std::int64_t patience, std::int64_t tenure) {
+                std::int64_t pairs_among, bool wide, std::int64_t patience, std::int64_t tenure) {
     Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
     if (std::min({restarts, pairs_among, patience, tenure}) < 0) refuse("a search's numbers must not be negative");
     for (const auto* amounts : {&moves, &steps}) {
@@ -97,7 +97,7 @@ void make_order(OneAtATime<OrderSearch>* self, ParentLists start, std::int32_t m
     }
     new (self) OneAtATime<OrderSearch>(std::move(rules), start,
                                        OrderOptions{restarts, std::move(moves), std::move(steps), key, graphs,
-                                                            static_cast<std::size_t>(pairs_among), patience, tenure});
+                                                            static_cast<std::size_t>(pairs_among), wide, patience, tenure});
 }
 
 // The end of a search's time; no error.
@@ -235,7 +235,7 @@ void bind_search(nb::module_& m) {
     order.def("__init__", &make_order, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
               nb::arg("restarts"), nb::arg("moves"), nb::arg("steps"), nb::arg("key"), nb::arg("graphs"),
-              nb::arg("pairs_among"), nb::arg("patience"), nb::arg("tenure"));
+              nb::arg("pairs_among"), nb::arg("wide"), nb::arg("patience"), nb::arg("tenure"));
     bind_running(order);
 }
 

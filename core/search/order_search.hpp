@@ -27,6 +27,7 @@ struct OrderOptions {
     std::uint64_t key = 0;
     bool graphs = true;           // without graphs, orders alone
     std::size_t pairs_among = 0;  // see parent_trees.hpp
+    bool wide = true;             // whether some searches over orders have wide trees
     std::int64_t patience = 0, tenure = 0;  // of the searches over graphs
 };
 
@@ -51,7 +52,7 @@ public:
 private:
     bool over_graphs() const { return options_.graphs && stage_ % 2 == 0; }
     std::int64_t restart() const { return stage_ - (options_.graphs ? 3 : 1); }  // its number; negative before the first
-    bool is_wide() const { return options_.graphs && (restart() < 0 || restart() / 2 % 2 == 1); }
+    bool is_wide() const { return options_.graphs && options_.wide && (restart() < 0 || restart() / 2 % 2 == 1); }
     const OrderClimb& orders() const { return is_wide() ? wide_ : narrow_; }
     OrderClimb& orders() { return is_wide() ? wide_ : narrow_; }
     // Whether a restart over graphs goes on from where the one over orders before it ended, in place of the best graph.

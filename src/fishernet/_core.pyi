@@ -141,6 +141,7 @@ class OrderSearch:
         key: int,
         graphs: bool,
         pairs_among: int,
+        wide: bool,
         patience: int,
         tenure: int,
     ) -> None: ...

@@ -12,9 +12,9 @@ places and climbs over orders, the next searches over graphs from where that end
 random steps away from the best graph. Each has its own random numbers, so that the first so many restarts are the same
 however many there are, and more are never worse.
 
-What several variables depend on together is hard to grow for each of them anew. So the first search over orders, and
-every second restart, also begin with the parent sets that a variable's neighbours have in the best graph, and exchange
-one parent for another where that raises the score.
+What several variables depend on together is hard to grow for each of them anew. So on tables that are not large the
+first search over orders, and every second restart, also begin with the parent sets that a variable's neighbours have in
+the best graph, and exchange one parent for another where that raises the score.
 
 References
 ----------
@@ -39,6 +39,7 @@ WORK = 40_000_000  # restarts times variables times rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (4, 20)  # and restarts over graphs
 PAIRS_AMONG = 10
+MOST_WIDE = 2_000_000  # variables times rows, up to which searches look further for parents
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Order(RunsInCore):
             key=stream_key(self.seed),
             graphs=self.graphs,
             pairs_among=PAIRS_AMONG if self.graphs else 0,
+            wide=n * n_rows <= MOST_WIDE,
             patience=PATIENCE,
             tenure=min(TENURE, n),
         )
