@@ -32,7 +32,7 @@ ParentTrees::ParentTrees(const Rules& rules, std::size_t pairs_among, bool wide)
 
 std::int32_t ParentTrees::make_node(std::int32_t variable, std::vector<std::int32_t> parents, std::int32_t last,
                                     double score) {
-    Node node{variable, last, std::move(parents), {}, score, score, {}};
+    Node node{variable, last, std::move(parents), {}, score, score, {}, {}};
     node.kept = node.parents;
     nodes_.push_back(std::move(node));
     return static_cast<std::int32_t>(nodes_.size()) - 1;

@@ -41,7 +41,7 @@ void orders_rise_and_keep_the_rules(std::uint64_t seed, std::int32_t n, std::int
 
 // What a scorer throws ends the search; the best so far is a graph that keeps the rules.
 void stopped_searches_keep_their_best(std::uint64_t seed, int calls) {
-    OrderSearch search(no_rules(9, 3), ParentLists(9), {3, {2}, {3}, seed, true, 4, 5, 3});
+    OrderSearch search(no_rules(9, 3), ParentLists(9), {3, {2}, {3}, seed, true, 4, true, 5, 3});
     AnyScorer scorer(seed, [&] {
         if (calls-- == 0) throw std::runtime_error("enough");
     });
@@ -62,10 +62,10 @@ TEST(orders_rise_and_keep_the_rules) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const auto n = 1 + static_cast<std::int32_t>(seed % 9);
         const auto restarts = static_cast<std::int64_t>(seed % 4);
-        orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3}, {2, 1}, seed, false, 0, 0, 0});
-        orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3, 1}, {2}, seed, true, 4, 6, 3});
+        orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3}, {2, 1}, seed, false, 0, false, 0, 0});
+        orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3, 1}, {2}, seed, true, 4, seed % 3 != 0, 6, 3});
     }
-    orders_rise_and_keep_the_rules(3, 40, 4, {2, {3}, {4}, 3, true, 10, 20, 5});
+    orders_rise_and_keep_the_rules(3, 40, 4, {2, {3}, {4}, 3, true, 10, true, 20, 5});
 }
 
 TEST(order_searches_go_on_from_everywhere) {
@@ -75,7 +75,7 @@ TEST(order_searches_go_on_from_everywhere) {
             Rules rules = no_rules(n, 3);
             ParentLists start(static_cast<std::size_t>(n));
             if (n > 2) start[0] = rules.required[0] = {n - 1};
-            const OrderOptions options{5, {3, 1}, {2, 70}, seed, graphs, graphs ? 4u : 0u, 6, 3};
+            const OrderOptions options{5, {3, 1}, {2, 70}, seed, graphs, graphs ? 4u : 0u, seed % 3 != 0, 6, 3};
             const auto make = [&] { return OrderSearch(rules, start, options); };
             goes_on_from_everywhere(seed, make);
             for (int calls = 0; calls < 30; ++calls) keeps_its_state_when_stopped(seed, calls, make);
@@ -85,7 +85,7 @@ TEST(order_searches_go_on_from_everywhere) {
 
 TEST(order_searches_refuse_what_is_no_state) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
-        const OrderOptions options{4, {3}, {2}, seed, seed % 2 == 0, 4, 6, 3};
+        const OrderOptions options{4, {3}, {2}, seed, seed % 2 == 0, 4, seed % 4 < 2, 6, 3};
         refuses_or_goes_on(seed, [&] { return OrderSearch(no_rules(6, 3), ParentLists(6), options); });
     }
 }
