@@ -32,7 +32,16 @@ Fields = dict[str, Any]  # a part of a run's file
 HERE = Path(__file__).parent
 RUNS, PAGE, PICTURE = HERE / "runs", HERE / "RESULTS.md", HERE / "results.svg"
 TOPICS = ["startup", "reading", "climbing", "searches", "parameters", "sampling", "inference", "kernels"]
-TOPICS += ["dependency_networks", "classifiers", "sequences", "gaussian", "neighbours", "missing", "comparison"]
+TOPICS += [
+    "dependency_networks",
+    "classifiers",
+    "sequences",
+    "gaussian",
+    "neighbours",
+    "missing",
+    "comparison",
+    "explanations",
+]
 TOPICS += ["mixed", "prototypes", "streams"]
 
 

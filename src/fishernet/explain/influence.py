@@ -175,8 +175,8 @@ class Influence(Framed):
     def removals(self) -> Numbers:
         """(n_rows,): the answer, less what it is without each row.
 
-        Each row's own leverage is counted: exact in what changes in each conditional, and to first order in how these
-        changes meet in the answer. Infinite where the answer's probability hangs on the row alone.
+        Each row's own leverage is counted: exactly, of labels, in whole rows and in those that can be completed in up
+        to 256 ways; in more it is that of `values`. Infinite where the answer's probability hangs on the row alone.
         """
         return self._response.removals(self._asked)
 

@@ -14,7 +14,7 @@ conjugate gradients, each step of which is the difference of two E steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -48,7 +48,7 @@ LEAST_SLOPE = 1e-12  # below which probabilities are equal, and tell of no pseud
 STEP = 1e-4  # of the logarithms of probabilities, for differences of E steps
 MOST_STEPS = 60  # of conjugate gradients
 TOLERANCE = 1e-6  # of their residual
-MOST_COMPLETED = 64  # ways to complete a row of an answer that are followed one by one
+MOST_COMPLETED = 256  # ways to complete a row of an answer that are followed one by one
 MOST_PARTS = 8  # rows of an answer that are looked at one by one
 MOST_EM_STEPS = 500
 EM_TOLERANCE = 1e-8  # of probabilities
@@ -303,9 +303,9 @@ class OfTables:
             return self._weights * self.values(answer)
         weights = answer.weights(self.net)
         if not answer.rows.has_missing or answer.children is not None:
-            return self.removed_by(self._derivative(answer, weights), log_terms)
+            return self.removed_by(self._derivative(answer, weights))
         if len(weights) > MOST_PARTS:
-            return self.removed_by(self._derivative(answer, weights), linear_terms)
+            return self._weights * self.sums(self.direction(self._derivative(answer, weights)))
         found = np.zeros(self.rows.n_rows)
         for row, weight in enumerate(weights):
             found += weight * self._removed_of_row(answer.rows[[row]])
@@ -314,32 +314,32 @@ class OfTables:
     def _removed_of_row(self, row: Table) -> Numbers:
         """Return what the log-probability of a row that lacks cells loses without each row of the table, (n_rows,).
 
-        Where it can be completed in few ways, all that changes in these is followed, and it is exact; otherwise what
-        changes in each conditional is.
+        Where it can be completed in few ways, what changes in each of these is followed, and it is exact. Otherwise it
+        is to first order: leverage in each conditional by itself would leave out what takes it back in the next.
         """
         gaps = [v for v, c in zip(row.variables, row.codes, strict=True) if v.missing(c)[0]]
-        ways = math.prod(variable.cardinality for variable in gaps)
-        if ways > MOST_COMPLETED:
-            return self.removed_by(self._expected(CompletedRows(self.net, row, np.ones(1)), self.net), shared_terms)
+        if math.prod(variable.cardinality for variable in gaps) > MOST_COMPLETED:
+            counts = self._expected(CompletedRows(self.net, row, np.ones(1)), self.net)
+            return self._weights * self.sums(self.direction(counts))
         completed = completions(row)
         shares = np.exp(self.net.log_prob(completed) - self.net.log_prob(row))
         found = np.zeros(self.rows.n_rows)
         for way in np.flatnonzero(shares > 0):
             counts = _complete_counts(self.net, completed[[int(way)]], np.ones(1))
-            found += shares[way] * np.exp(-self.removed_by(counts, log_terms))
+            found += shares[way] * np.exp(-self.removed_by(counts))
         with np.errstate(divide="ignore"):
             return -np.log(found)
 
-    def removed_by(self, V: Tables, terms: Terms) -> Numbers:
-        """Return what each row takes with it of an answer with such derivatives, (n_rows,)."""
+    def removed_by(self, V: Tables) -> Numbers:
+        """Return what each row takes with it of a sum of logarithms with such derivatives, (n_rows,)."""
         fits = list(zip(V, self.ways, self.counts, strict=True))
         if self.rows.weights is None:
-            return self.sums([_removed(v, smoothing, n, terms) for v, smoothing, n in fits])
+            return self.sums([_removed(v, smoothing, n) for v, smoothing, n in fits])
         found = np.zeros(self.rows.n_rows)
         for place, (v, smoothing, n) in enumerate(fits):
             at, x = self.net.flat.groups(self.rows.native, place), self.rows.codes[place].astype(np.int64)
             for block in row_blocks(len(at), BLOCK):
-                found[block] += _removed_rows(v, smoothing, n, at[block], x[block], self._weights[block], terms)
+                found[block] += _removed_rows(v, smoothing, n, at[block], x[block], self._weights[block])
         return found
 
     def without(self, weights: Numbers) -> Any:
@@ -405,11 +405,8 @@ def completions(row: Table) -> Table:
     return Table.adopt(row.variables, columns, n_rows=ways)
 
 
-Terms = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
-
-
-def log_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
-    """Return the change of an answer that is a sum of logarithms of probabilities.
+def _log_change(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
+    """Return the change of a sum of logarithms of probabilities.
 
     `own` and `others` are by what the row's own probability and the others of its group are multiplied; `v` and
     `of_group` are the derivatives by the logarithm of the row's own and of all.
@@ -418,41 +415,28 @@ def log_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> N
         return np.where(v != 0, v * np.log(own), 0.0) + np.where(of_group != v, (of_group - v) * np.log(others), 0.0)
 
 
-def linear_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
-    """Return the change of an answer, to first order in the probabilities."""
-    return v * (own - others) + of_group * (others - 1)
-
-
-def shared_terms(v: Numbers, of_group: Numbers, own: Numbers, others: Numbers) -> Numbers:
-    """Return the change of the log-probability of one row, which is a sum of products: exact for one conditional."""
-    with np.errstate(divide="ignore"):
-        return np.log1p(np.maximum(linear_terms(v, of_group, own, others), -1.0))
-
-
-def _removed(V: Numbers, smoothing: Smoothing, n: Numbers, terms: Terms) -> Numbers:
+def _removed(V: Numbers, smoothing: Smoothing, n: Numbers) -> Numbers:
     """Return for each cell what an answer loses when a row of weight 1 leaves it, (groups, states)."""
     h, left = smoothing.weights(n), smoothing.weights(np.maximum(n - 1, 0.0))
-    return _loss(V, V.sum(axis=1, keepdims=True), h, left, h.sum(axis=1, keepdims=True), terms)
+    return _loss(V, V.sum(axis=1, keepdims=True), h, left, h.sum(axis=1, keepdims=True))
 
 
-def _removed_rows(
-    V: Numbers, smoothing: Smoothing, n: Numbers, at: Places, x: Places, weight: Numbers, terms: Terms
-) -> Numbers:
+def _removed_rows(V: Numbers, smoothing: Smoothing, n: Numbers, at: Places, x: Places, weight: Numbers) -> Numbers:
     """Return the same of rows in cells, each of its own weight, (n_rows,)."""
     h, rows = smoothing.weights(n), np.arange(len(at))
     counts = n[at]
     counts[rows, x] = np.maximum(counts[rows, x] - weight, 0.0)
     kind = smoothing.kind
     of_rows = Smoothing(kind if isinstance(kind, str) else np.broadcast_to(kind, (len(n), 1))[at])
-    return _loss(V[at, x], V.sum(axis=1)[at], h[at, x], of_rows.weights(counts)[rows, x], h.sum(axis=1)[at], terms)
+    return _loss(V[at, x], V.sum(axis=1)[at], h[at, x], of_rows.weights(counts)[rows, x], h.sum(axis=1)[at])
 
 
-def _loss(V: Numbers, of_group: Numbers, h: Numbers, left: Numbers, total: Numbers, terms: Terms) -> Numbers:
+def _loss(V: Numbers, of_group: Numbers, h: Numbers, left: Numbers, total: Numbers) -> Numbers:
     """Return what an answer loses when the weight of a cell falls from h to what is left, in a group of a total."""
     rest = total - h + left
     with np.errstate(divide="ignore", invalid="ignore"):
         others = total / rest
-        found = -terms(V, of_group, left / h * others, others)
+        found = -_log_change(V, of_group, left / h * others, others)
     return np.where((rest > 0) & (h > 0), found, 0.0)
 
 
@@ -565,7 +549,7 @@ class OfBoth:
         of_labels, of_numbers = self._derivatives(answer)
         found = np.zeros(self.rows.n_rows)
         if self._label_at:
-            found += self.labels.removed_by(of_labels, linear_terms)
+            found += self._weights * self.labels.sums(self.labels.direction(of_labels))
         for v, of in self.numbers.items():
             values, at = of(self.rows)
             n = self.total / of.inverse[at]
