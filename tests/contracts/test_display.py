@@ -160,6 +160,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Without": lambda: found("Influence").without([0]),
     "GroupInfluence": lambda: found("Influence").by(SMALL.names[1])[0],
     "RowSet": lambda: fn.explain.arc(*_one_arc()).smallest_set(most=299),
+    "BlockValue": lambda: fn.explain.value_of(found("Fitted").model, FEW, SMALL.names[0], for_=FEW)[0],
     "Mislabelled": lambda: fn.explain.mislabelled(FEW, SMALL.names[0]),
     "FisherKernel": lambda: KERNEL,
     "Report": lambda: fn.report(FEW, SMALL, title=HOSTILE),

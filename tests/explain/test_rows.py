@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetWarning, SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.base.errors import (
+    FishernetWarning,
+    MissingValueError,
+    SchemaError,
+    UnknownStateError,
+    ZeroProbabilityError,
+)
 from tests.tables import random_table
 
 Fit = Callable[[fn.Table], Any]
@@ -205,6 +211,18 @@ def test_a_dependency_network_by_its_conditionals() -> None:
     np.testing.assert_allclose(of_rows.removals[:20], of_rows.exact(range(20)), rtol=1e-9)
     with pytest.raises(SchemaError, match="depends on"):
         fn.explain.rows(net, table, query="class", given={})
+
+
+def test_a_dependency_network_of_other_rows() -> None:
+    table = fn.datasets.load("nursery").split(0.15, seed=1)[0]
+    net = fn.learn.dependency_network(table)
+    asked: Asked = {"log_prob": table[:20], "n_rows": table.n_rows}
+    near, own = fn.explain.rows(net, table, **asked), fn.explain.rows(net, table, log_prob=table[:20])
+    assert np.corrcoef(near.values, own.values)[0, 1] > 0.9
+    holes = [np.array(column) for column in table.codes]
+    holes[0][0] = table.variables[0].cardinality
+    with pytest.raises(MissingValueError):
+        fn.explain.rows(net, fn.Table(table.variables, holes), log_prob=table[:20])
 
 
 def test_the_mutual_information_of_two_variables() -> None:

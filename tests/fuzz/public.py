@@ -31,7 +31,7 @@ SEAMS = {
     *("PermutationResult", "TestResult", "Diagnosis", "Estimate", "MarkovBlankets", "EdgeStrengths", "EmResult"),
     *("InputSearchResult", "SearchResult", "Step"),
     "Clusters",
-    *("Fitted", "Influence", "GroupInfluence", "RowSet", "Without", "Mislabelled"),
+    *("Fitted", "Influence", "GroupInfluence", "RowSet", "Without", "Mislabelled", "BlockValue"),
     *(
         "TwoSampleResult",
         "ScoreTestResult",

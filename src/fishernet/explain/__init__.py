@@ -3,8 +3,21 @@
 from fishernet.explain.arcs import arc
 from fishernet.explain.influence import GroupInfluence, Groups, Influence, RowSet, Without, rows
 from fishernet.explain.labels import Mislabelled, mislabelled
+from fishernet.explain.values import BlockValue, value_of
 
-__all__ = ["GroupInfluence", "Groups", "Influence", "Mislabelled", "RowSet", "Without", "arc", "mislabelled", "rows"]
+__all__ = [
+    "BlockValue",
+    "GroupInfluence",
+    "Groups",
+    "Influence",
+    "Mislabelled",
+    "RowSet",
+    "Without",
+    "arc",
+    "mislabelled",
+    "rows",
+    "value_of",
+]
 
 
 def __dir__() -> list[str]:

@@ -226,7 +226,7 @@ class Influence(Framed):
         >>> strongest.label, strongest.n_rows, round(strongest.influence, 2), round(strongest.without, 2)
         ('usual', 4320, 0.07, -0.69)
         """
-        labels, at = self._grouped(column)
+        labels, at = labels_of(self._table, column)
         sums = np.bincount(at, self._weights * self.values, minlength=len(labels))
         found = []
         for place in np.argsort(-np.abs(sums), kind="stable"):
@@ -317,23 +317,6 @@ class Influence(Framed):
     def _refitted(self, out: Rows) -> float:
         return self._left(self._asked, out)
 
-    def _grouped(self, column: Any) -> tuple[list[Any], Rows]:
-        """Return the labels of a column, and the place of each row's among them."""
-        if not isinstance(column, str):
-            values = list(column)
-            if len(values) != self.n_rows:
-                raise SchemaError(
-                    f"{len(values):,} labels for {self.n_rows:,} rows; give one a row", parameter="column"
-                )
-            labels: list[Any] = list(dict.fromkeys(values))
-            where = {label: place for place, label in enumerate(labels)}
-            return labels, np.array([where[value] for value in values], dtype=np.int64)
-        variable = self._table.variables[self._table.names.index(column)] if column in self._table.names else None
-        if variable is None or variable.is_continuous:
-            what = "there is no such column" if variable is None else "it is a column of numbers"
-            raise SchemaError(f"groups by {column!r}: {what}; name a column with labels", parameter="column")
-        return [*variable.states, None], self._table.column(column).astype(np.int64)
-
     def _put_back(self, asked: Answer, out: Rows, harm: Numbers, sign: float) -> Rows:
         """Return the rows that are needed of those that turn an answer; the weakest are tried first."""
         needed = out[np.argsort(harm[out], kind="stable")]
@@ -342,6 +325,23 @@ class Influence(Framed):
             if len(rest) and sign * self._left(asked, rest) <= 0:
                 needed = rest
         return needed
+
+
+def labels_of(table: Table, column: Any) -> tuple[list[Any], Rows]:
+    """Return the labels of a column, or those given, and the place of each row's among them."""
+    if not isinstance(column, str):
+        values = list(column)
+        if len(values) != table.n_rows:
+            message = f"{len(values):,} labels for {table.n_rows:,} rows; give one a row"
+            raise SchemaError(message, parameter="column")
+        labels: list[Any] = list(dict.fromkeys(values))
+        where = {label: place for place, label in enumerate(labels)}
+        return labels, np.array([where[value] for value in values], dtype=np.int64)
+    variable = table.variables[table.names.index(column)] if column in table.names else None
+    if variable is None or variable.is_continuous:
+        what = "there is no such column" if variable is None else "it is a column of numbers"
+        raise SchemaError(f"groups by {column!r}: {what}; name a column with labels", parameter="column")
+    return [*variable.states, None], table.column(column).astype(np.int64)
 
 
 # of one network and table, that are often asked for many answers; they live as long as an Influence does

@@ -36,6 +36,7 @@ from fishernet.learn.fitting import parameters
 from fishernet.learn.missing.incomplete import CompletedRows
 from fishernet.models.conditionals.conditional_gaussian import SHRUNK_ROWS
 from fishernet.models.conditionals.full_table import cell_weights
+from fishernet.models.model import is_directed
 
 Numbers = npt.NDArray[np.float64]
 Tables = list[Numbers]  # (groups, states) a conditional
@@ -158,10 +159,12 @@ class OfTables:
         self.net, self.table, self.rows = net, table, net.rows(table)
         weights, unit = self.rows.weights_in_units
         self._weights = np.ones(self.rows.n_rows) if weights is None else weights * unit
+        if not is_directed(net):
+            self.rows.require_complete("the rows behind an answer of a dependency network")
         self._gaps = self.rows.has_missing
         self._given_rows = n_rows
         self.theta: Tables = [c.probabilities for c in net.conditionals]
-        self.counts = self.counts_of(self._weights) if self._gaps else _complete_counts(net, self.rows, None)
+        self.counts = self.counts_of(self._weights) if self._gaps else complete_counts(net, self.rows, None)
         near = CLOSE_BY_EM if self._gaps else CLOSE
         self.smoothing = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
         if n_rows is None and self.smoothing is None:
@@ -183,14 +186,17 @@ class OfTables:
             pairs = zip(self.smoothing, self.counts, strict=True)
             return [smoothing.pulls(counts) for smoothing, counts in pairs]
         n = self._given_rows or self.net.n_rows or self.rows.total
-        masses = group_probabilities(self.net)
+        if is_directed(self.net):
+            masses = group_probabilities(self.net)
+        else:  # which has no joint distribution
+            masses = [counts.sum(axis=1) / self.rows.total for counts in self.counts]
         return [n * mass[:, None] * theta for mass, theta in zip(masses, self.theta, strict=True)]
 
     def counts_of(self, weights: Numbers) -> Tables:
         """Return the (expected) counts of all cells with some weights of the rows."""
         if self._gaps:
             return self._expected(CompletedRows(self.net, self.rows, weights), self.net)
-        return _complete_counts(self.net, self.rows, weights)
+        return complete_counts(self.net, self.rows, weights)
 
     def _expected(self, completed: CompletedRows, net: Any) -> Tables:
         """Return the counts of all cells that completed rows are expected to have under a network."""
@@ -206,7 +212,7 @@ class OfTables:
 
     def _derivative(self, answer: Answer, weights: Numbers) -> Tables:
         if answer.children is not None or not answer.rows.has_missing:
-            return _complete_counts(self.net, answer.rows, weights, answer.children)
+            return complete_counts(self.net, answer.rows, weights, answer.children)
         return self._expected(CompletedRows(self.net, answer.rows, np.ascontiguousarray(weights)), self.net)
 
     def direction(self, derivative: Tables) -> Tables:
@@ -325,7 +331,7 @@ class OfTables:
         shares = np.exp(self.net.log_prob(completed) - self.net.log_prob(row))
         found = np.zeros(self.rows.n_rows)
         for way in np.flatnonzero(shares > 0):
-            counts = _complete_counts(self.net, completed[[int(way)]], np.ones(1))
+            counts = complete_counts(self.net, completed[[int(way)]], np.ones(1))
             found += shares[way] * np.exp(-self.removed_by(counts))
         with np.errstate(divide="ignore"):
             return -np.log(found)
@@ -377,7 +383,7 @@ def _looked_up(net: Any, rows: Table, tables: Tables) -> Numbers:
     return np.asarray(net.flat.look_up(rows.native, tables, True))
 
 
-def _complete_counts(net: Any, rows: Table, weights: Numbers | None, children: Sequence[int] | None = None) -> Tables:
+def complete_counts(net: Any, rows: Table, weights: Numbers | None, children: Sequence[int] | None = None) -> Tables:
     """Return the weight of rows in each cell of the conditionals of some variables; 0 in those of others."""
     if weights is None:
         return family_counts(net.conditionals, rows, range(len(net.names)))
