@@ -125,7 +125,6 @@ def trees() -> dict[str, ast.Module]:
 
 # Everywhere else an object is asked what it can do, never of which of our classes it is.
 BORDERS = {
-    ("base/display.py", "Brief"): "what a result holds is a result, a number, a text or anything else",
     (
         "data/matching.py",
         "Table",

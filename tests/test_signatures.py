@@ -32,6 +32,7 @@ PACKAGES = [
 OBJECTS = {"model", "net", "dn", "network", "hmm", "dag", "graph", "kernel"}
 DATA = {"table", "data", "X", "Y", "before", "after", "rows", "sequences", "strings", "source"}
 DATA_FIRST = {
+    "fishernet.learn.fit": 'the design fixes fit(table, model="bn"): the model is a word',
     "fishernet.report": "the design fixes report(table, model=None): the model is optional",
     "fishernet.learn.gaussian_network": "the design fixes gaussian_network(X, graph)",
     "fishernet.compare.two_sample_test": "the design fixes two_sample_test(X, Y, kernel=None): the kernel is optional",

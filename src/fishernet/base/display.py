@@ -77,13 +77,19 @@ def plain(value: Any) -> Any:
         return {_key(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
-    if isinstance(value, Brief):
-        return value.to_dict() if dataclasses.is_dataclass(value) else repr(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(item) for name, item in _public(value)}
     return value if value is None or isinstance(value, str | int) else repr(value)
 
 
 def _key(name: Any) -> str:
     return name if isinstance(name, str) else ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _public(value: Any) -> list[tuple[str, Any]]:
+    """Return the names and values of a dataclass's fields."""
+    fields = dataclasses.fields(value)
+    return [(field.name, getattr(value, field.name)) for field in fields if not field.name.startswith("_")]
 
 
 class Brief:
@@ -95,21 +101,17 @@ class Brief:
         """Return what is to be said, in order: each a label, a value and a unit. Arrays and lists are not among it."""
         return tuple(
             Fact(name.replace("_", " "), value, UNITS.get(name, ""))
-            for name, value in self._public()
+            for name, value in _public(self)
             if isinstance(value, str | int | float | np.number | np.bool_)
         )
 
     def to_dict(self) -> dict[Any, Any]:
         """Return the fields by name, as JSON can hold them."""
-        return {name: plain(value) for name, value in self._public()}
+        return {name: plain(value) for name, value in _public(self)}
 
     def to_json(self) -> str:
         """Return the fields as JSON; numbers that are none are null."""
         return json.dumps(plain(self.to_dict()), ensure_ascii=False, allow_nan=False)
-
-    def _public(self) -> list[tuple[str, Any]]:
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return [(field.name, getattr(self, field.name)) for field in fields if not field.name.startswith("_")]
 
     def __repr__(self) -> str:
         fields = [field for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]
