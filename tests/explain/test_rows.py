@@ -280,7 +280,7 @@ def test_a_table_that_it_was_not_learned_from_is_told() -> None:
     table, other = rows.sample(1000, seed=1), rows.sample(1000, seed=2)
     net = fn.learn.bayesian_network(table)
     asked: Asked = {"query": "lung", "state": "yes", "given": {"dysp": "yes"}}
-    with pytest.warns(FishernetWarning, match="not those of this table's counts"):
+    with pytest.warns(FishernetWarning, match="not those of this table's rows"):
         fn.explain.rows(net, other, **asked)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -291,6 +291,17 @@ def test_a_table_that_it_was_not_learned_from_is_told() -> None:
     near = fn.explain.rows(net, table, **asked, n_rows=1000)
     assert np.corrcoef(near.values, own.values)[0, 1] > 0.9
     assert said.n_rows == 1000
+
+
+def test_numbers_of_other_rows_are_told() -> None:
+    table, other = (numbers_and_labels(200, seed).select(["age", "height", "weight"]) for seed in (1, 2))
+    dag = fn.Dag.from_edges(table.names, [("age", "weight"), ("height", "weight")])
+    net = fn.learn.parameters(dag, table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fn.explain.rows(net, table, given={"weight": 70.0})
+    with pytest.warns(FishernetWarning, match="not those of this table's rows"):
+        fn.explain.rows(net, other, given={"weight": 70.0})
 
 
 def test_a_row_that_alone_carries_a_state() -> None:

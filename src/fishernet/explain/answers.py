@@ -42,8 +42,6 @@ class Answer:
     """Rows of the network's variables, most of whose cells may be missing."""
     weigh: Weigh
     """What makes of their log-probabilities the answer, and its derivative by each, (n_rows,)."""
-    is_log: bool = True
-    """Whether it is a logarithm, in nats."""
     odds: Callable[[], Answer] | None = None
     """Makes the log odds whose sign says what is most probable, where there are some."""
     children: tuple[int, ...] | None = None
@@ -232,9 +230,7 @@ def _information(net: Any, x: Column, y: Column, known: Mapping[str, Any]) -> An
         value = float((p * ratio).sum())
         return value, np.concatenate([(p * (ratio + 1)).ravel(), -p.sum(axis=1), -p.sum(axis=0), [1 - value]])
 
-    return Answer(
-        f"I({cut(x.name, 30)}; {cut(y.name, 30)}{_given(known)})", partial_rows(net, rows), weigh, is_log=False
-    )
+    return Answer(f"I({cut(x.name, 30)}; {cut(y.name, 30)}{_given(known)})", partial_rows(net, rows), weigh)
 
 
 def _expected_number(net: Any, variable: Column, known: Mapping[str, Any]) -> Answer:
@@ -249,7 +245,7 @@ def _expected_number(net: Any, variable: Column, known: Mapping[str, Any]) -> An
         value = float(mass @ places)
         return value, mass * (places - value)
 
-    return Answer(f"E({cut(variable.name, 30)}{_given(known)})", rows, weigh, is_log=False)
+    return Answer(f"E({cut(variable.name, 30)}{_given(known)})", rows, weigh)
 
 
 def _places(net: Any, variable: Column, known: Mapping[str, Any]) -> Iterator[float]:

@@ -44,6 +44,7 @@ Places = npt.NDArray[np.int64]
 
 CLOSE = 1e-6  # how near probabilities are to those of counts that they were fitted to
 CLOSE_BY_EM = 0.05
+CLOSE_OF_NUMBERS = 1e-3  # what a regression may leave in the mean, in standard deviations: parents may be collinear
 BLOCK = 2**16  # rows whose expected cells are held at once
 LEAST_SLOPE = 1e-12  # below which probabilities are equal, and tell of no pseudo-count
 STEP = 1e-4  # of the logarithms of probabilities, for differences of E steps
@@ -54,6 +55,11 @@ MOST_PARTS = 8  # rows of an answer that are looked at one by one
 MOST_EM_STEPS = 500
 EM_TOLERANCE = 1e-8  # of probabilities
 SMALLEST = 1e-300
+OF_OTHER_ROWS = (
+    "the network's probabilities are not those of this table's rows: it was learned from others, or in another way. "
+    "Influences are told as of a network that expects these rows; pass the table that it was learned from, or n_rows, "
+    "the number of its rows"
+)
 MOST_CONFIGURATIONS = 256  # in which the rows that are added to each are followed
 
 
@@ -168,11 +174,7 @@ class OfTables:
         near = CLOSE_BY_EM if self._gaps else CLOSE
         self.smoothing = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
         if n_rows is None and self.smoothing is None:
-            warn(
-                "the network's probabilities are not those of this table's counts: it was learned from other rows, or "
-                "in another way. Influences are told as of a network that expects these rows; pass the table that it "
-                "was learned from, or n_rows, the number of its rows"
-            )
+            warn(OF_OTHER_ROWS)
         self.pulls = self._pulls()
 
     @property
@@ -471,6 +473,15 @@ class OfBoth:
             for v, of in enumerate(self._moments(n_rows is not None or self._gaps))
             if of is not None
         }
+        if not self._gaps and n_rows is None and any(map(self._leaves_something, self.numbers.values())):
+            warn(OF_OTHER_ROWS)
+
+    def _leaves_something(self, of: NumberFeatures) -> bool:
+        """Whether a regression on numbers alone leaves in these rows what their own would not."""
+        if of.conditional.n_groups > 1 or not self.rows.n_rows:
+            return False
+        values, _ = of(self.rows)
+        return bool(np.abs(self._weights @ values[:, :-1]).max() > CLOSE_OF_NUMBERS * self.total)
 
     @property
     def _smoothing(self) -> float:
