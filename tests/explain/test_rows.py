@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal
@@ -223,6 +224,37 @@ def test_a_dependency_network_of_other_rows() -> None:
     holes[0][0] = table.variables[0].cardinality
     with pytest.raises(MissingValueError):
         fn.explain.rows(net, fn.Table(table.variables, holes), log_prob=table[:20])
+
+
+@pytest.mark.parametrize("known", [{"dose": [1, 5]}, {"dose": (2, None)}, {"age": (3, None), "dose": [1, 2]}])
+def test_what_is_known_may_be_several_states_or_a_range(known: dict[str, Any]) -> None:
+    rng = np.random.default_rng(3)
+    dose = rng.choice([1, 2, 5], 200)
+    age = rng.uniform(0, 10, 200) + (dose == 5)
+    sick = np.where(rng.random(200) < 0.2 + 0.1 * (dose > 1) + 0.03 * age, "yes", "no")
+    frame = {"dose": dose.tolist(), "age": age.tolist(), "sick": sick.tolist()}
+    table = fn.Table.from_frame(frame, bins={"age": (2.0, 5.0)}, categorical=["dose"])
+    dag = fn.Dag.from_edges(["dose", "age", "sick"], [("dose", "age"), ("dose", "sick"), ("age", "sick")])
+    net = fn.learn.parameters(dag, table)
+    found = fn.explain.rows(net, table, query="sick", state="yes", given=known)
+    assert found.answer == pytest.approx(math.log(net.given(known).query("sick")["yes"]), rel=1e-10)
+    evidence = fn.explain.rows(net, table, given=known)
+    assert evidence.answer == pytest.approx(net.given(known).log_prob(), rel=1e-10)
+    for row in (0, 40):
+        sides = []
+        for sign in (1, -1):
+            weights = np.ones(200)
+            weights[row] += sign * 1e-3
+            moved = fn.learn.parameters(dag, table.reweighted(weights))
+            sides.append(math.log(moved.given(known).query("sick")["yes"]))
+        assert found.values[row] == pytest.approx((sides[0] - sides[1]) / 2e-3, rel=2e-4, abs=1e-9)
+
+
+def test_ranges_of_numbers_have_no_rows() -> None:
+    table = numbers_and_labels(100)
+    net = fn.learn.parameters(fn.Dag.from_edges(table.names, ARCS), table)
+    with pytest.raises(SchemaError, match="give one number"):
+        fn.explain.rows(net, table, query="sick", given={"age": (40, None)})
 
 
 def test_the_mutual_information_of_two_variables() -> None:

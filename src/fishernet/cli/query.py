@@ -173,7 +173,6 @@ def query(
         how = Reading(weights=weights, weight_kind=weight_kind)
         facts |= _beside(network, facts, data, how)
     if why is not None:
-        states_alone(seen, "--given", "--why explains an answer given one state each")
         facts["why"] = _why(network, names[0], seen, why, Reading(weights=weights, weight_kind=weight_kind), by)
     return Answer(facts, _text(facts))
 

@@ -8,6 +8,8 @@ derivative as soon as rows that lack cells have expected scores.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +20,9 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import cut, listed, positions
 from fishernet.data import State, Table
-from fishernet.data.given import value_given
+from fishernet.data.given import code_of, value_given
 from fishernet.data.variable import Column
+from fishernet.infer.conditioned import limits_of, shares_within
 from fishernet.infer.evidence import as_mapping
 from fishernet.models.model import is_directed
 
@@ -29,6 +32,7 @@ Weigh = Callable[[Numbers], tuple[float, Numbers]]
 NODES = 400  # of the integral of a number
 REACH = 8.0  # standard deviations around each normal component that it goes
 MOST_SAID = 6  # of what is given, in words
+MOST_WAYS = 256  # rows that one case with several states may be
 MOST_CELLS = 2**14  # of the joint states of two variables
 
 
@@ -53,15 +57,15 @@ class Answer:
 
     def weights(self, net: Any) -> Numbers:
         """Return the derivative of the answer by the log-probability of each of its rows."""
-        logs = self._logs(net)
-        if not np.isfinite(logs).all():
+        value, weights = self.weigh(self._logs(net))
+        if not math.isfinite(value):
             raise ZeroProbabilityError(
                 f"{self.said} has probability 0 under the network, and no derivative; fit it with smoothing above 0",
                 variable="",
                 configuration={},
                 parameter="smoothing",
             )
-        return self.weigh(logs)[1]
+        return weights
 
     def _logs(self, net: Any) -> Numbers:
         if self.children is None:
@@ -109,12 +113,38 @@ def answer_of(net: Any, query: Any, state: Any, given: Any, log_prob: Any) -> An
     return _of_state(net, asked, states, known)
 
 
-def _known(net: Any, given: Mapping[str, Any]) -> dict[str, State]:
+@dataclass(frozen=True)
+class Several:
+    """States of which one is known, each with the share of it that is meant."""
+
+    states: tuple[State, ...]
+    shares: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.states))
+
+
+def _known(net: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known: states and numbers, or several states; a range is the states within."""
     places = positions(net.names, given)
-    return {
-        net.names[v]: value_given(net.variables[v], value, parameter="given")
-        for v, value in zip(places, given.values(), strict=True)
-    }
+    return {net.names[v]: _one(net.variables[v], value) for v, value in zip(places, given.values(), strict=True)}
+
+
+def _one(variable: Column, value: Any) -> Any:
+    if not isinstance(value, tuple | list | set | frozenset):
+        return value_given(variable, value, parameter="given")
+    if variable.is_continuous:
+        what = f"{variable.name!r} is a number, and answers under a range of it have no rows; give one number"
+        raise SchemaError(what, parameter="given")
+    if isinstance(value, tuple):
+        shares = shares_within(variable, *limits_of(variable, value))
+    else:
+        shares = np.zeros(variable.cardinality)
+        shares[[code_of(variable, state, parameter="given") for state in value]] = 1.0
+    there = np.flatnonzero(shares > 0).tolist()
+    if not there:
+        raise SchemaError(f"no state of {variable.name!r} agrees with what is given", parameter="given")
+    return Several(tuple(variable.states[k] for k in there), tuple(shares[there].tolist()))
 
 
 def _said(values: Mapping[str, Any]) -> str:
@@ -125,6 +155,34 @@ def _said(values: Mapping[str, Any]) -> str:
 
 def _given(known: Mapping[str, Any]) -> str:
     return f" | {_said(known)}" if known else ""
+
+
+def _asked(net: Any, said: str, cases: Sequence[Mapping[str, Any]], weigh: Weigh, **more: Any) -> Answer:
+    """Return an answer made of the log-probabilities of cases; one with several states is the sum of its rows."""
+    rows, case_of, logs_of = [], [], []
+    for place, case in enumerate(cases):
+        several = {name: value for name, value in case.items() if isinstance(value, Several)}
+        ways = math.prod(len(value.states) for value in several.values())
+        if ways > MOST_WAYS:
+            raise SchemaError(f"what is given is one of {ways:,} rows; the most is {MOST_WAYS}", parameter="given")
+        for states in itertools.product(*(zip(v.states, v.shares, strict=True) for v in several.values())):
+            chosen = dict(zip(several, (state for state, _ in states), strict=True))
+            rows.append({**case, **chosen})
+            case_of.append(place)
+            logs_of.append(sum(math.log(share) for _, share in states))
+    table = partial_rows(net, rows)
+    if len(rows) == len(cases):
+        return Answer(said, table, weigh, **more)
+    where, shift = np.array(case_of), np.array(logs_of)
+
+    def summed(logs: Numbers) -> tuple[float, Numbers]:
+        sums = np.full(len(cases), -np.inf)
+        np.logaddexp.at(sums, where, logs + shift)
+        value, weights = weigh(sums)
+        with np.errstate(invalid="ignore"):
+            return value, np.nan_to_num(weights[where] * np.exp(logs + shift - sums[where]))
+
+    return Answer(said, table, summed, **more)
 
 
 def partial_rows(net: Any, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -144,7 +202,7 @@ def _differences(net: Any, said: str, above: Mapping[str, Any], below: Mapping[s
     """Return the log-probability of what is known in one row, less that of another."""
     rows = [above] if below is None else [above, below]
     weights = np.array([1.0, -1.0])[: len(rows)]
-    return Answer(said, partial_rows(net, rows), lambda logs: (float(weights @ logs), weights))
+    return _asked(net, said, rows, lambda logs: (float(weights @ logs), weights))
 
 
 def _of_state(net: Any, asked: Sequence[Column], states: Sequence[Any], known: Mapping[str, Any]) -> Answer:
@@ -172,8 +230,10 @@ def _odds(net: Any, variable: Column, states: Sequence[Any], known: Mapping[str,
 def _most_probable(net: Any, variable: Any, known: Mapping[str, Any], but: State | None = None) -> State:
     """Return the most probable state of a variable that is no other."""
     states = [state for state in variable.states if but is None or state != but]
-    logs = log_prob_of(net, partial_rows(net, [{**known, variable.name: state} for state in states]))
-    found: State = states[int(np.argmax(logs))]
+    values = [
+        _asked(net, "", [{**known, variable.name: state}], lambda logs: (float(logs[0]), logs)) for state in states
+    ]
+    found: State = states[int(np.argmax([value.of(net) for value in values]))]
     return found
 
 
@@ -198,6 +258,8 @@ def _of_conditionals(net: Any, query: Any, state: Any, known: Mapping[str, Any],
     (v,) = positions(net.names, [query])
     if lacking := [net.names[p] for p in net.conditionals[v].parents if net.names[p] not in known]:
         raise SchemaError(f"{query!r} depends on {listed(lacking)}, too; say what is given of them", parameter="given")
+    if several := [name for name, value in known.items() if isinstance(value, Several)]:
+        raise SchemaError(f"a dependency network is asked given one state of {listed(several)}", parameter="given")
     variable = net.variables[v]
     logs = [float(net.conditionals[v].log_prob(partial_rows(net, [{**known, query: s}]))[0]) for s in variable.states]
     order = np.argsort(np.negative(logs), kind="stable")
@@ -230,14 +292,14 @@ def _information(net: Any, x: Column, y: Column, known: Mapping[str, Any]) -> An
         value = float((p * ratio).sum())
         return value, np.concatenate([(p * (ratio + 1)).ravel(), -p.sum(axis=1), -p.sum(axis=0), [1 - value]])
 
-    return Answer(f"I({cut(x.name, 30)}; {cut(y.name, 30)}{_given(known)})", partial_rows(net, rows), weigh)
+    return _asked(net, f"I({cut(x.name, 30)}; {cut(y.name, 30)}{_given(known)})", rows, weigh)
 
 
 def _expected_number(net: Any, variable: Column, known: Mapping[str, Any]) -> Answer:
     """Return what is expected of a number given what is known: an integral over it, by the trapezoid rule."""
     places = np.array(list(_places(net, variable, known)))
     widths = np.diff(np.concatenate([places[:1], (places[1:] + places[:-1]) / 2, places[-1:]]))
-    rows = partial_rows(net, [{**known, variable.name: place} for place in places])
+    rows = [{**known, variable.name: place} for place in places]
 
     def weigh(logs: Numbers) -> tuple[float, Numbers]:
         mass = np.exp(logs - logs.max()) * widths
@@ -245,12 +307,13 @@ def _expected_number(net: Any, variable: Column, known: Mapping[str, Any]) -> An
         value = float(mass @ places)
         return value, mass * (places - value)
 
-    return Answer(f"E({cut(variable.name, 30)}{_given(known)})", rows, weigh)
+    return _asked(net, f"E({cut(variable.name, 30)}{_given(known)})", rows, weigh)
 
 
 def _places(net: Any, variable: Column, known: Mapping[str, Any]) -> Iterator[float]:
     """Yield numbers around every normal component of a variable, ascending."""
-    found = net.query([variable.name], given=dict(known) or None)
+    case = {name: list(value.states) if isinstance(value, Several) else value for name, value in known.items()}
+    found = net.given(case).query([variable.name])
     weights, means, covariances = found.components
     likely = weights > 1e-6 * weights.max()
     means, sds = means[likely, 0], np.sqrt(covariances[likely, 0, 0])

@@ -384,8 +384,9 @@ def rows(
         logarithm of their odds, and of a number the logarithm of its density. Without one it is that of the most
         probable state, of a number its mean, and of two variables their mutual information.
     state : state or number, pair of states, or one for each name of `query`, optional
-    given : mapping from name to state or number, optional
-        What is known. Without `query` the answer is ``log P(given)``.
+    given : mapping from name to state, number, several states or a range, optional
+        What is known; a list of states is one of them, and a tuple ``(low, high)`` a range of states that are numbers
+        or bins. Without `query` the answer is ``log P(given)``.
     log_prob : Table or data frame, optional
         Rows, whose mean log-probability is the answer in place of a query: the loss of rows held out, or of one row.
         Cells may be missing.

@@ -213,9 +213,12 @@ class OfTables:
         return self._derivative(answer, answer.weights(self.net))
 
     def _derivative(self, answer: Answer, weights: Numbers) -> Tables:
-        if answer.children is not None or not answer.rows.has_missing:
-            return complete_counts(self.net, answer.rows, weights, answer.children)
-        return self._expected(CompletedRows(self.net, answer.rows, np.ascontiguousarray(weights)), self.net)
+        rows, kept = answer.rows, np.flatnonzero(weights)  # what is impossible has no weight
+        if len(kept) < len(weights):
+            rows, weights = rows[kept], weights[kept]
+        if answer.children is not None or not rows.has_missing:
+            return complete_counts(self.net, rows, weights, answer.children)
+        return self._expected(CompletedRows(self.net, rows, np.ascontiguousarray(weights)), self.net)
 
     def direction(self, derivative: Tables) -> Tables:
         """Return W: the change of the answer for each cell that a row falls in."""
@@ -315,8 +318,8 @@ class OfTables:
         if len(weights) > MOST_PARTS:
             return self._weights * self.sums(self.direction(self._derivative(answer, weights)))
         found = np.zeros(self.rows.n_rows)
-        for row, weight in enumerate(weights):
-            found += weight * self._removed_of_row(answer.rows[[row]])
+        for row in np.flatnonzero(weights).tolist():
+            found += weights[row] * self._removed_of_row(answer.rows[[row]])
         return found
 
     def _removed_of_row(self, row: Table) -> Numbers:
@@ -505,7 +508,8 @@ class OfBoth:
     def _derivatives(self, answer: Answer) -> tuple[Tables, dict[int, Numbers]]:
         """Return the derivatives by the logarithms of probabilities, and by the features of each regression."""
         weights = answer.weights(self.net)
-        entries = family_entries(self.net, self.numbers, answer.rows)
+        kept = np.flatnonzero(weights)
+        weights, entries = weights[kept], family_entries(self.net, self.numbers, answer.rows[kept])
         of_labels = []
         for v in self._label_at:
             conditional = self.net.conditionals[v]

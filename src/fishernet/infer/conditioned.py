@@ -227,11 +227,11 @@ class Conditioned:
     def _take(self, variable: Column, value: Any) -> None:
         """Take what is known of one variable: a state or number, several states, or a range."""
         if isinstance(value, tuple):
-            low, high = _limits(variable, value)
+            low, high = limits_of(variable, value)
             if variable.is_continuous:
                 self._ranges[variable.name] = low, high
             else:
-                self._weigh(variable, _shares(variable, low, high))
+                self._weigh(variable, shares_within(variable, low, high))
         elif isinstance(value, list | set | frozenset) and not variable.is_continuous:
             among = np.zeros(variable.cardinality)
             among[[code_of(variable, state, parameter="given") for state in value]] = 1
@@ -315,7 +315,7 @@ def _by_state(variable: Column, values: Any) -> Any:
     return [codes[code] for code in range(variable.cardinality)]
 
 
-def _limits(variable: Column, value: tuple[Any, ...]) -> Range:
+def limits_of(variable: Column, value: tuple[Any, ...]) -> Range:
     """Return the limits of a range; None at an end is no limit."""
     if len(value) != 2:
         raise SchemaError(
@@ -340,7 +340,7 @@ def _are_numbers(states: Sequence[State]) -> bool:
     return all(isinstance(state, int | float) and not isinstance(state, bool) for state in states)
 
 
-def _shares(variable: Variable, low: float, high: float) -> Array:
+def shares_within(variable: Variable, low: float, high: float) -> Array:
     """Return how much of each state lies within limits; in a bin numbers lie evenly."""
     found = np.zeros(variable.cardinality)
     if variable.cuts is None:
