@@ -26,6 +26,7 @@ MOST_ROWS = 2000
 PARTS = {"half": 0.5, "95 %": 0.95}
 KINDS = ("rows held out", "one row", "label given the rest", "label given two", "odds", "mutual information")
 SHARES = (0.02, 0.1)
+SHIPPED = ("nursery", "letter", "alarm", "asia")
 LEFT_OUT = 40  # rows of each question
 NEIGHBOURS = 10
 
@@ -34,7 +35,7 @@ Ask = dict[str, Any]
 
 def tables(run: Run) -> list[str]:
     """Return the names of the tables there are."""
-    found = ["nursery", "letter", "alarm", "asia"]
+    found = list(SHIPPED)
     for folder, ending in (("uci", "*.csv*"), ("exact", "*.csv.gz")):
         path = run.file(folder)
         found += [str(file) for file in sorted(path.glob(ending))] if path else []
@@ -45,10 +46,11 @@ def read(name: str) -> fn.Table | None:
     """Return a table of labels with at most so many rows; None where few are complete."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        loaded: Any = fn.datasets.load(name) if name in SHIPPED else fn.read_table(name)
         if name in ("alarm", "asia"):
-            return fn.datasets.load(name).sample(MOST_ROWS, seed=SEEDS["parts"])
-        table = fn.datasets.load(name) if name in ("nursery", "letter") else fn.read_table(name)
-        table = table.discretize(4).drop_missing()
+            sampled: fn.Table = loaded.sample(MOST_ROWS, seed=SEEDS["parts"])
+            return sampled
+        table: fn.Table = loaded.discretize(4).drop_missing()
     kept = [variable.name for variable in table.variables if 2 <= variable.cardinality <= 40]
     if table.n_rows < 200 or len(kept) < 4:
         return None
