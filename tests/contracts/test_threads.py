@@ -374,7 +374,7 @@ def climb() -> Any:
 
 def order_search() -> Any:
     limits: dict[str, Any] = {"restarts": 2, "moves": [2], "steps": [2], "key": 1, "graphs": True}
-    limits |= {"pairs_among": 5, "patience": 5, "tenure": 2}
+    limits |= {"pairs_among": 5, "wide": True, "patience": 5, "tenure": 2}
     start: list[list[int]] = [[] for _ in range(5)]
     return _core.OrderSearch(start, 2, SQUARE, SQUARE, SIZES, 2.0**24, **limits)
 

@@ -63,7 +63,7 @@ def search(**changed: Any) -> _core.HillClimb:
 
 def orders(**changed: Any) -> _core.OrderSearch:
     draws = {"restarts": 1, "moves": [1], "steps": [1], "key": 0}
-    limits = {"graphs": True, "pairs_among": 2, "patience": 3, "tenure": 1}
+    limits = {"graphs": True, "pairs_among": 2, "wide": True, "patience": 3, "tenure": 1}
     return _core.OrderSearch(**rules(**{**draws, **limits, **changed}))
 
 

@@ -113,19 +113,8 @@ def answer_of(net: Any, query: Any, state: Any, given: Any, log_prob: Any) -> An
     return _of_state(net, asked, states, known)
 
 
-@dataclass(frozen=True)
-class Several:
-    """States of which one is known, each with the share of it that is meant."""
-
-    states: tuple[State, ...]
-    shares: tuple[float, ...]
-
-    def __str__(self) -> str:
-        return " or ".join(map(str, self.states))
-
-
 def _known(net: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known: states and numbers, or several states; a range is the states within."""
+    """Return what is known: states and numbers, or several states with the share of each; a range is of such."""
     places = positions(net.names, given)
     return {net.names[v]: _one(net.variables[v], value) for v, value in zip(places, given.values(), strict=True)}
 
@@ -144,11 +133,12 @@ def _one(variable: Column, value: Any) -> Any:
     there = np.flatnonzero(shares > 0).tolist()
     if not there:
         raise SchemaError(f"no state of {variable.name!r} agrees with what is given", parameter="given")
-    return Several(tuple(variable.states[k] for k in there), tuple(shares[there].tolist()))
+    return {variable.states[k]: float(shares[k]) for k in there}
 
 
 def _said(values: Mapping[str, Any]) -> str:
-    first = [f"{cut(name, 30)} = {cut(str(value), 30)}" for name, value in list(values.items())[:MOST_SAID]]
+    words = [(name, " or ".join(map(str, v)) if isinstance(v, dict) else str(v)) for name, v in values.items()]
+    first = [f"{cut(name, 30)} = {cut(value, 30)}" for name, value in words[:MOST_SAID]]
     more = [f"... {len(values):,} in all"] if len(values) > MOST_SAID else []
     return ", ".join([*first, *more])
 
@@ -161,11 +151,11 @@ def _asked(net: Any, said: str, cases: Sequence[Mapping[str, Any]], weigh: Weigh
     """Return an answer made of the log-probabilities of cases; one with several states is the sum of its rows."""
     rows, case_of, logs_of = [], [], []
     for place, case in enumerate(cases):
-        several = {name: value for name, value in case.items() if isinstance(value, Several)}
-        ways = math.prod(len(value.states) for value in several.values())
+        several = {name: value for name, value in case.items() if isinstance(value, dict)}
+        ways = math.prod(map(len, several.values()))
         if ways > MOST_WAYS:
             raise SchemaError(f"what is given is one of {ways:,} rows; the most is {MOST_WAYS}", parameter="given")
-        for states in itertools.product(*(zip(v.states, v.shares, strict=True) for v in several.values())):
+        for states in itertools.product(*(value.items() for value in several.values())):
             chosen = dict(zip(several, (state for state, _ in states), strict=True))
             rows.append({**case, **chosen})
             case_of.append(place)
@@ -258,7 +248,7 @@ def _of_conditionals(net: Any, query: Any, state: Any, known: Mapping[str, Any],
     (v,) = positions(net.names, [query])
     if lacking := [net.names[p] for p in net.conditionals[v].parents if net.names[p] not in known]:
         raise SchemaError(f"{query!r} depends on {listed(lacking)}, too; say what is given of them", parameter="given")
-    if several := [name for name, value in known.items() if isinstance(value, Several)]:
+    if several := [name for name, value in known.items() if isinstance(value, dict)]:
         raise SchemaError(f"a dependency network is asked given one state of {listed(several)}", parameter="given")
     variable = net.variables[v]
     logs = [float(net.conditionals[v].log_prob(partial_rows(net, [{**known, query: s}]))[0]) for s in variable.states]
@@ -312,7 +302,7 @@ def _expected_number(net: Any, variable: Column, known: Mapping[str, Any]) -> An
 
 def _places(net: Any, variable: Column, known: Mapping[str, Any]) -> Iterator[float]:
     """Yield numbers around every normal component of a variable, ascending."""
-    case = {name: list(value.states) if isinstance(value, Several) else value for name, value in known.items()}
+    case = {name: list(value) if isinstance(value, dict) else value for name, value in known.items()}
     found = net.given(case).query([variable.name])
     weights, means, covariances = found.components
     likely = weights > 1e-6 * weights.max()

@@ -37,7 +37,7 @@ from fishernet.learn.search import CoreSearch
 MOST_RESTARTS, LEAST_RESTARTS = 80, 4
 WORK = 40_000_000  # restarts times variables times rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
-STEPS = (4, 20)  # and restarts over graphs
+STEPS = (20,)  # and restarts over graphs
 PAIRS_AMONG = 10
 MOST_WIDE = 2_000_000  # variables times rows, up to which searches look further for parents
 
@@ -50,7 +50,7 @@ class Order(RunsInCore):
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of variables
     times that of rows is above 500,000, but at least 4."""
     perturb: int | None = None
-    """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs."""
+    """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
     """False searches over orders alone, as in the paper."""
     candidates: int | None = None

@@ -115,7 +115,7 @@ def structure(
         restarts with the same seed are never worse.
     perturb : int, optional
         How much a restart changes. "hill-climb": default 20 random steps; "tabu": 4; "order": by turns 3, 10 or 30
-        variables put in random places, and 4 or 20 random steps.
+        variables put in random places, and 20 random steps.
     tenure : int, optional
         "tabu": for how many steps an arc that was changed stays as it is; default 15, or the number of variables if
         that is less.
