@@ -63,3 +63,10 @@ def test_what_cannot_judge_labels_is_told() -> None:
     columns[0][3] = 2
     with pytest.raises(MissingValueError):
         fn.explain.mislabelled(fn.Table(table.variables, columns), "v1")
+
+
+def test_a_row_that_is_impossible_whatever_its_label_is_named() -> None:
+    table = fn.Table.from_frame({"a": ["x", "y"] * 4, "b": ["p", "q"] * 4})
+    sure = fn.BayesianNetwork.from_tables(table.variables, {"a": ["b"]}, {"b": [0.5, 0.5], "a": [[1, 0], [1, 0]]})
+    with pytest.warns(fn.FishernetWarning), pytest.raises(fn.ZeroProbabilityError, match="row 1"):
+        fn.explain.mislabelled(table, "b", net=sure)

@@ -17,6 +17,7 @@ from fishernet.data import Table
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data
 from fishernet.explain.responses import OfTables, Tables
+from fishernet.infer.completion import require_possible
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
 from fishernet.models.model import is_directed
 
@@ -180,6 +181,7 @@ def _judged(net: Any, data: Table, target: str) -> Mislabelled:
     has = rows.codes[at] < net.variables[at].cardinality
     response = OfTables(net, rows if has.all() else rows[np.flatnonzero(has)], None)
     logs = _log_probabilities(net, rows, at)
+    require_possible(logs.max(axis=1))
     own = np.minimum(rows.codes[at].astype(np.int64), net.variables[at].cardinality - 1)
     before = logs[np.arange(len(own)), own] - _log_sum(logs)
     with_own, with_others = _changes(response, rows, at, has)
