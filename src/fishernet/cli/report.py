@@ -87,7 +87,7 @@ def report(
 
 
 def _page_of(table: Path) -> Path:
-    """Return a page in this folder that is named as a table is, and that is no file of somebody else's."""
+    """Return the file for a table's page: here, with the table's name, and never over another kind of file."""
     name = table.name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
