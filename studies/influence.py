@@ -120,7 +120,7 @@ def scored(name: str, asked: int, parts: int) -> dict[str, Any] | None:
     for _, influence in why.values():
         chosen = np.argsort(-np.abs(influence.values), kind="stable")[: 4 * LEFT_OUT : 4]
         exact = influence.exact(chosen)
-        removals = influence.removals[np.sort(chosen)]
+        removals = influence.removals[chosen]
         some = np.abs(exact) > max(1e-3 * np.abs(exact).max(), 1e-12)
         near += (np.abs(removals[some] / exact[some] - 1) < 0.05).tolist()
     return {**found, "near": float(np.mean(near))}

@@ -104,6 +104,25 @@ def test_the_loss_of_rows_responds_as_refits_say(seed: int, sizes: list[int], fi
     assert found.without([31]).refitted == pytest.approx(found.answer - gone, rel=1e-9)
 
 
+def test_rows_that_are_left_out_come_in_the_order_they_were_named_in() -> None:
+    table = random_table(1, 40, [2, 3, 2, 2], dependence=0.7)
+    found = fn.explain.rows(fn.learn.parameters(DAG, table), table, log_prob=table[:7])
+    alone = [found.exact(row)[0] for row in (31, 2, 31, 0)]
+    np.testing.assert_array_equal(found.exact([31, 2, 31, 0]), alone)
+    assert len({round(value, 12) for value in alone}) > 1
+
+
+def test_rows_are_left_out_of_the_learning_table_alone() -> None:
+    table = random_table(1, 40, [2, 3, 2, 2], dependence=0.7)
+    net = fn.learn.parameters(DAG, table)
+    found = fn.explain.rows(net, random_table(2, 40, [2, 3, 2, 2]), log_prob=table[:7], n_rows=40)
+    asked: list[Callable[[], Any]] = [lambda: found.exact(0), lambda: found.without([0]), found.smallest_set]
+    for ask in asked:
+        with pytest.raises(SchemaError, match="that the network was learned from"):
+            ask()
+    assert all(np.isnan(group.without) and np.isfinite(group.influence) for group in found.by("v0"))
+
+
 def test_removals_are_near_exact_ones() -> None:
     """95 % of rows within 5 %, where one row is much of its configuration."""
     table = fn.datasets.load("asia").sample(400, seed=3)

@@ -57,6 +57,8 @@ def _distinct(rows: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
 class OfScore:
     """The response of a score to the weights of rows, which stand in the place of a network."""
 
+    refits = True
+
     def __init__(self, table: Table) -> None:
         self.table = table
         weights = table.weights

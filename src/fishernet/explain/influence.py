@@ -86,7 +86,7 @@ class GroupInfluence(Framed):
     influence: float
     """What they add to the answer, to first order."""
     without: float
-    """The answer of a network fitted to the other rows; NaN where there are none."""
+    """The answer of a network fitted to the other rows; NaN where there are none, or the table was not learned from."""
     answer: float
     """The answer of the network."""
 
@@ -186,14 +186,16 @@ class Influence(Framed):
         Parameters
         ----------
         rows : int or sequence of int
-            Positions of rows, each left out by itself.
+            Positions of rows, each left out by itself; the answers come in their order.
 
         Raises
         ------
         IndexError
             When there is no such row.
+        SchemaError
+            When the network was not learned from the table.
         """
-        chosen = self._positions([rows] if isinstance(rows, int | np.integer) else rows)
+        chosen = row_positions([rows] if isinstance(rows, int | np.integer) else rows, self.n_rows)
         return np.array([self.answer - self._refitted(np.array([row])) for row in chosen], dtype=np.float64)
 
     def without(self, rows: Any) -> Without:
@@ -232,7 +234,8 @@ class Influence(Framed):
         for place in np.argsort(-np.abs(sums), kind="stable"):
             chosen = np.flatnonzero(at == place)
             if len(chosen):
-                without = math.nan if len(chosen) == self.n_rows else self._refitted(chosen)
+                refits = self._response.refits and len(chosen) < self.n_rows
+                without = self._refitted(chosen) if refits else math.nan
                 found.append(GroupInfluence(labels[place], len(chosen), float(sums[place]), without, self.answer))
         return Groups(found)
 
@@ -252,7 +255,13 @@ class Influence(Framed):
         -------
         RowSet or None
             None where so many rows do not turn it.
+
+        Raises
+        ------
+        SchemaError
+            When the network was not learned from the table.
         """
+        self._require_learning_table()
         limit = self.n_rows // 2 if most is None else check.integer(most, "most", least=1)
         asked = self._asked if self._asked.odds is None else self._asked.odds()
         begin = asked.of(self._response.net)
@@ -310,9 +319,17 @@ class Influence(Framed):
 
     def _left(self, asked: Answer, out: Rows) -> float:
         """Return an answer of the network fitted to the rows that are left."""
+        self._require_learning_table()
         if len(out) == self.n_rows:
             raise SchemaError("no row is left to fit a network to; leave some in")
         return asked.of(self._response.without(self._kept(out)))
+
+    def _require_learning_table(self) -> None:
+        if not self._response.refits:
+            raise SchemaError(
+                "rows can be left out of the table alone that the network was learned from; these are others, and have "
+                "their values"
+            )
 
     def _refitted(self, out: Rows) -> float:
         return self._left(self._asked, out)

@@ -70,6 +70,8 @@ class Response(Protocol):
     """The network."""
     table: Table
     """The rows."""
+    refits: bool
+    """Whether it was learned from these rows, so that a fit without some of them can be held beside it."""
 
     def values(self, answer: Answer) -> Numbers:
         """Return the change of an answer per unit of each row's weight, (n_rows,)."""
@@ -173,6 +175,7 @@ class OfTables:
         self.counts = self.counts_of(self._weights) if self._gaps else complete_counts(net, self.rows, None)
         near = CLOSE_BY_EM if self._gaps else CLOSE
         self.smoothing = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
+        self.refits = self.smoothing is not None
         if n_rows is None and self.smoothing is None:
             warn(OF_OTHER_ROWS)
         self.pulls = self._pulls()
@@ -476,8 +479,10 @@ class OfBoth:
             for v, of in enumerate(self._moments(n_rows is not None or self._gaps))
             if of is not None
         }
-        if not self._gaps and n_rows is None and any(map(self._leaves_something, self.numbers.values())):
+        others = not self._gaps and n_rows is None and any(map(self._leaves_something, self.numbers.values()))
+        if others:
             warn(OF_OTHER_ROWS)
+        self.refits = not others and n_rows is None and (self._gaps or self.labels.refits)
 
     def _leaves_something(self, of: NumberFeatures) -> bool:
         """Whether a regression on numbers alone leaves in these rows what their own would not."""
@@ -578,11 +583,10 @@ class OfBoth:
             with np.errstate(divide="ignore", invalid="ignore"):
                 length = (values[:, :-1] ** 2).sum(axis=1) / self.total
                 leverage = np.where(squared > 0, length / squared, 0.0) * self._weights
+                rest = np.maximum(1 - leverage, SMALLEST)
                 level = np.einsum("nk,nk->n", values[:, :-1], of_numbers[v][at, :-1]) / self.total
-                level *= self._weights / np.maximum(1 - leverage, SMALLEST)
-                kept = (
-                    (1 - self._weights * squared / (n * np.maximum(1 - leverage, SMALLEST))) * n / (n - self._weights)
-                )
+                level *= self._weights / rest
+                kept = (1 - self._weights * squared / (n * rest)) * n / (n - self._weights)
                 spread = -0.5 * np.log(np.maximum(kept, SMALLEST)) * np.sqrt(2 / of.inverse[at])
             found += level + spread * of_numbers[v][at, -1] + self._weights * self._by_all_rows(of, of_numbers[v])
         return found
