@@ -139,7 +139,7 @@ class RowSet(Framed):
     answer: float
     """The log odds of the state against the one that is most probable without the rows; or the answer."""
     without: float
-    """The same of a network fitted to the other rows: of the other sign."""
+    """The same of a network fitted to the other rows: of the other sign, or 0."""
     said: str
     """What was asked."""
 
@@ -327,8 +327,8 @@ class Influence(Framed):
     def _require_learning_table(self) -> None:
         if not self._response.refits:
             raise SchemaError(
-                "rows can be left out of the table alone that the network was learned from; these are others, and have "
-                "their values"
+                "the network was not learned from this table, so none of its rows can be left out of a fit; read "
+                "`values` and `by`, or fit the network to these rows with fishernet.learn.parameters"
             )
 
     def _refitted(self, out: Rows) -> float:
