@@ -9,6 +9,7 @@
 
 #include "base/pool.hpp"
 #include "bind/arrays.hpp"
+#include "bind/table.hpp"
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
@@ -211,6 +212,45 @@ std::vector<nb::tuple> pooled_moments(const In<double>& weights, const In2<doubl
     return sets;
 }
 
+// All numbers of a table that lacks no cell, (n, d), in the configurations of sets of its labels, one set after the other.
+std::vector<nb::tuple> moments_of_sets(const BoundColumns& table, const In2<double>& values, const std::optional<In<double>>& weights,
+                                       const In<std::int64_t>& offsets, const In<std::int32_t>& members) {
+    const auto& columns = table.columns.columns;
+    const auto n = static_cast<std::size_t>(table.columns.n_rows);
+    if (values.shape(0) != n || values.shape(1) == 0) refuse("each row needs its numbers");
+    if (weights && weights->size() != n) refuse("each row needs a weight");
+    if (offsets.size() == 0 || offsets.data()[0] != 0) refuse("offsets must begin with 0");
+    std::vector<std::span<const std::int32_t>> sets;
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        const auto first = offsets.data()[s], last = offsets.data()[s + 1];
+        if (last < first || static_cast<std::size_t>(last) > members.size()) refuse("offsets must rise up to the members");
+        sets.push_back(view(members).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
+        double cells = 1;
+        for (const auto v : sets.back()) {
+            if (v < 0 || static_cast<std::size_t>(v) >= columns.size()) refuse("a member is out of range");
+            if (columns[static_cast<std::size_t>(v)].has_missing) refuse("a label is missing");
+            cells *= columns[static_cast<std::size_t>(v)].cardinality;
+        }
+        if (cells >= 0x1p31) refuse("labels have too many configurations");
+    }
+    const LabelledNumbers rows{columns, {values.data(), values.size()}, weights ? view(*weights) : std::span<const double>(),
+                               values.shape(1)};
+    std::vector<OccurringMoments> found;
+    {
+        const nb::gil_scoped_release release;
+        found = moments_within(rows, sets, check_signals);
+    }
+    std::vector<nb::tuple> told;
+    for (std::size_t s = 0; s < found.size(); ++s) {
+        auto& [of_weights, means, products, d] = found[s].moments;
+        const auto q = of_weights.size(), width = static_cast<std::size_t>(d);
+        told.push_back(nb::make_tuple(to_python(std::move(found[s].states), q, sets[s].size()), to_python(std::move(of_weights)),
+                                      to_python(std::move(means), q, width),
+                                      to_python(std::move(products), q, CellMoments::n_products(width))));
+    }
+    return told;
+}
+
 Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
                                     const In<double>& floors, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                                     const In<std::int32_t>& parents) {
@@ -299,6 +339,8 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("cells"), nb::arg("members"), nb::arg("sums"));
     m.def("pooled_moments", &pooled_moments, nb::arg("weights").noconvert(), nb::arg("means").noconvert(),
           nb::arg("products").noconvert(), nb::arg("members").noconvert(), nb::arg("groups").noconvert(), nb::arg("n_groups"));
+    m.def("moments_within", &moments_of_sets, nb::arg("table"), nb::arg("values").noconvert(),
+          nb::arg("weights").noconvert().none(), nb::arg("offsets").noconvert(), nb::arg("members").noconvert());
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
           nb::arg("products"));

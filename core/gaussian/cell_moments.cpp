@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/float_kernels.hpp"
+#include "base/pool.hpp"
 
 namespace fishernet {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 // The rows of each cell, in their order.
 class RowsByCell {
 public:
-    RowsByCell(std::span<const std::int64_t> cells, std::size_t n_cells) : ends_(n_cells + 1), rows_(cells.size()) {
+    template <class Cell>
+    RowsByCell(std::span<const Cell> cells, std::size_t n_cells) : ends_(n_cells + 1), rows_(cells.size()) {
         for (const auto cell : cells) ++ends_[static_cast<std::size_t>(cell) + 1];
         for (std::size_t cell = 0; cell < n_cells; ++cell) ends_[cell + 1] += ends_[cell];
         auto next = ends_;
@@ -26,63 +28,193 @@ public:
         return std::span(rows_).subspan(ends_[cell], ends_[cell + 1] - ends_[cell]);
     }
 
+    // The end of the rows of all cells, one cell after the other.
+    const std::uint32_t* end() const { return rows_.data() + rows_.size(); }
+
 private:
     std::vector<std::size_t> ends_;
     std::vector<std::uint32_t> rows_;
 };
 
-// Products of the numbers of a cell's rows, which are brought together some at a time, so that they stay near while each
-// tile of products is added up.
-class CellProducts {
+// Whether members are columns that follow one another.
+bool in_a_run(std::span<const std::int32_t> members) {
+    for (std::size_t i = 1; i < members.size(); ++i) {
+        if (members[i] != members[0] + static_cast<std::int32_t>(i)) return false;
+    }
+    return !members.empty();
+}
+
+// The numbers of rows that are looked up in the order of their cells, and so come from anywhere: memory is asked for early.
+class ScatteredRows {
 public:
-    explicit CellProducts(std::size_t d)
+    ScatteredRows(const double* values, std::size_t width, const std::uint32_t* end) : values_(values), width_(width), end_(end) {}
+
+    // The numbers of a row that is one of those before the end.
+    const double* of(const std::uint32_t& row) const {
+#if defined(__GNUC__)
+        if (end_ - &row > ahead) {
+            const double* soon = values_ + (&row)[ahead] * width_;
+            for (std::size_t i = 0; i < width_; i += line) __builtin_prefetch(soon + i);
+        }
+#endif
+        return values_ + row * width_;
+    }
+
+private:
+    static constexpr std::ptrdiff_t ahead = 16;
+    static constexpr std::size_t line = 8;  // numbers
+
+    const double* values_;
+    std::size_t width_;
+    const std::uint32_t* end_;
+};
+
+// Sums of products of d numbers over rows, which are brought together some at a time, so that they stay near while each
+// tile of products is added up.
+class ProductSums {
+public:
+    static constexpr std::size_t rows_at_once = 64;
+
+    ProductSums(std::size_t d, bool weighted)
         : d_(d),
           width_((d + columns - 1) / columns * columns),
           apart_(rows_at_once * width_),
-          scaled_(rows_at_once * width_),
+          scaled_(weighted ? rows_at_once * width_ : 0),
           sums_(width_ * width_) {}
 
-    void add(const NumberBlock& block, std::span<const std::uint32_t> rows, const double* centre, double* products) {
-        for (std::size_t i = 0; i < d_; ++i) std::copy_n(products + i * d_, d_, sums_.data() + i * width_);
-        for (std::size_t first = 0; first < rows.size(); first += rows_at_once) {
-            const auto some = rows.subspan(first, std::min(rows_at_once, rows.size() - first));
-            bring(block, some, centre);
-            const double* left = block.weights.empty() ? apart_.data() : scaled_.data();
-            for (std::size_t i = 0; i < d_; i += tile_rows) {
-                for (std::size_t j = 0; j < i + tile_rows && j < d_; j += columns) {
-                    kernels_.add_tile(sums_.data() + i * width_ + j, static_cast<std::int64_t>(width_), left + i,
-                                      apart_.data() + j, static_cast<std::int64_t>(width_),
-                                      static_cast<std::int64_t>(some.size()));
-                }
+    double* sums_of(std::size_t i) { return sums_.data() + i * width_; }  // with each number up to it
+
+    // The numbers of one of the rows at once, and the same times its weight, where rows have weights.
+    double* apart(std::size_t row) { return apart_.data() + row * width_; }
+    double* scaled(std::size_t row) { return scaled_.data() + row * width_; }
+
+    void clear() { std::fill(sums_.begin(), sums_.end(), 0.0); }
+
+    void add(std::size_t n_rows) {
+        const double* left = scaled_.empty() ? apart_.data() : scaled_.data();
+        for (std::size_t i = 0; i < d_; i += tile_rows) {
+            for (std::size_t j = 0; j < i + tile_rows && j < d_; j += columns) {
+                kernels_.add_tile(sums_of(i) + j, static_cast<std::int64_t>(width_), left + i, apart_.data() + j,
+                                  static_cast<std::int64_t>(width_), static_cast<std::int64_t>(n_rows));
             }
-        }
-        for (std::size_t i = 0; i < d_; ++i) {
-            for (std::size_t k = 0; k <= i; ++k) products[i * d_ + k] = products[k * d_ + i] = sums_[i * width_ + k];
         }
     }
 
 private:
-    static constexpr std::size_t rows_at_once = 64;
     static constexpr auto tile_rows = static_cast<std::size_t>(FloatKernels::tile_rows);
     static constexpr auto columns = static_cast<std::size_t>(FloatKernels::tile_columns);
-
-    void bring(const NumberBlock& block, std::span<const std::uint32_t> rows, const double* centre) {
-        const auto width = static_cast<std::size_t>(block.width);
-        double *apart = apart_.data(), *scaled = scaled_.data();
-        for (const auto row : rows) {
-            const double* x = block.values.data() + row * width;
-            for (std::size_t i = 0; i < d_; ++i) apart[i] = x[block.members[i]] - centre[i];
-            if (!block.weights.empty()) {
-                for (std::size_t i = 0; i < d_; ++i) scaled[i] = block.weights[row] * apart[i];
-            }
-            apart += width_;
-            scaled += width_;
-        }
-    }
 
     std::size_t d_, width_;
     std::vector<double> apart_, scaled_, sums_;  // padded by zeros to whole tiles
     const FloatKernels& kernels_ = float_kernels();
+};
+
+// into = x - from
+void take_from(double* __restrict into, const double* __restrict x, const double* __restrict from, std::size_t d) {
+    for (std::size_t i = 0; i < d; ++i) into[i] = x[i] - from[i];
+}
+
+// into += from + by * apart
+void add_with(double* __restrict into, const double* __restrict from, const double* __restrict apart, double by, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) into[k] += from[k] + by * apart[k];
+}
+
+// into = by * x
+void multiply_by(double* __restrict into, const double* __restrict x, double by, std::size_t d) {
+    for (std::size_t i = 0; i < d; ++i) into[i] = by * x[i];
+}
+
+// The moments of all numbers in the configurations of some labels; rows come in the order of these.
+class MomentsWithin {
+public:
+    MomentsWithin(const LabelledNumbers& rows, std::span<const std::int32_t> labels)
+        : table_(rows),
+          labels_(labels),
+          n_cells_(configurations(rows, labels)),
+          by_cell_(std::span<const std::uint32_t>(cells()), n_cells_),
+          rows_(rows.values.data(), rows.d, by_cell_.end()),
+          sums_(rows.d, !rows.weights.empty()) {}
+
+    OccurringMoments found() {
+        OccurringMoments found;
+        found.moments.d = static_cast<std::int32_t>(table_.d);
+        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
+            const auto rows = by_cell_.of(cell);
+            const double weight = weight_of(rows);
+            if (weight > 0) add(cell, rows, weight, found);
+        }
+        return found;
+    }
+
+private:
+    static std::size_t configurations(const LabelledNumbers& rows, std::span<const std::int32_t> labels) {
+        std::size_t found = 1;
+        for (const auto v : labels) found *= rows.labels[static_cast<std::size_t>(v)].cardinality;
+        return found;
+    }
+
+    // The configuration of each row.
+    std::vector<std::uint32_t> cells() const {
+        std::vector<std::uint32_t> found(table_.n());
+        for (const auto v : labels_) {
+            const Column& column = table_.labels[static_cast<std::size_t>(v)];
+            const auto add = [&](const auto* codes) {
+                for (std::size_t row = 0; row < found.size(); ++row) found[row] = found[row] * column.cardinality + codes[row];
+            };
+            switch (column.width) {
+                case 1: add(static_cast<const std::uint8_t*>(column.codes)); break;
+                case 2: add(static_cast<const std::uint16_t*>(column.codes)); break;
+                default: add(static_cast<const std::uint32_t*>(column.codes));
+            }
+        }
+        return found;
+    }
+
+    double weight_of(std::uint32_t row) const { return table_.weights.empty() ? 1.0 : table_.weights[row]; }
+
+    double weight_of(std::span<const std::uint32_t> rows) const {
+        if (table_.weights.empty()) return static_cast<double>(rows.size());
+        double sum = 0;
+        for (const auto row : rows) sum += table_.weights[row];
+        return sum;
+    }
+
+    void add(std::size_t cell, std::span<const std::uint32_t> rows, double weight, OccurringMoments& found) {
+        const auto d = table_.d;
+        auto& [weights, means, products, _] = found.moments;
+        weights.push_back(weight);
+        found.states.resize(found.states.size() + labels_.size());
+        for (std::size_t at = labels_.size(); at-- > 0;) {
+            const auto states = table_.labels[static_cast<std::size_t>(labels_[at])].cardinality;
+            found.states[found.states.size() - labels_.size() + at] = static_cast<std::uint32_t>(cell % states);
+            cell /= states;
+        }
+        means.resize(means.size() + d);
+        double* mean = means.data() + means.size() - d;
+        for (const auto& row : rows) {
+            const double* x = rows_.of(row);
+            const double own = weight_of(row);
+            for (std::size_t i = 0; i < d; ++i) mean[i] += own * x[i];
+        }
+        for (std::size_t i = 0; i < d; ++i) mean[i] /= weight;
+        sums_.clear();
+        for (std::size_t first = 0; first < rows.size(); first += ProductSums::rows_at_once) {
+            const auto some = rows.subspan(first, std::min(ProductSums::rows_at_once, rows.size() - first));
+            for (std::size_t at = 0; at < some.size(); ++at) {
+                take_from(sums_.apart(at), table_.values.data() + some[at] * d, mean, d);
+                if (!table_.weights.empty()) multiply_by(sums_.scaled(at), sums_.apart(at), weight_of(some[at]), d);
+            }
+            sums_.add(some.size());
+        }
+        for (std::size_t i = 0; i < d; ++i) products.insert(products.end(), sums_.sums_of(i), sums_.sums_of(i) + i + 1);
+    }
+
+    const LabelledNumbers& table_;
+    std::span<const std::int32_t> labels_;
+    std::size_t n_cells_;
+    RowsByCell by_cell_;
+    ScatteredRows rows_;
+    ProductSums sums_;
 };
 
 }  // namespace
@@ -110,6 +242,7 @@ OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> memb
         for (std::size_t i = 0; i < d; ++i) mean[i] = mean_of(first[group], i) + mean[i] / found.weights[group];
     }
     std::vector<double> apart(d);
+    const bool run = in_a_run(members);
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
         const auto group = static_cast<std::size_t>(groups[cell]);
         const double weight = cells.weights[cell];
@@ -121,7 +254,11 @@ OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> memb
         for (std::size_t i = 0; i < d; ++i) {
             const double* from = of_cell + CellMoments::place(static_cast<std::size_t>(members[i]), 0);
             const double scaled = weight * apart[i];
-            for (std::size_t k = 0; k <= i; ++k) into[k] += from[members[k]] + scaled * apart[k];
+            if (run) {
+                add_with(into, from + members[0], apart.data(), scaled, i + 1);
+            } else {
+                for (std::size_t k = 0; k <= i; ++k) into[k] += from[members[k]] + scaled * apart[k];
+            }
             into += i + 1;
         }
     }
@@ -142,12 +279,39 @@ void add_products(const NumberBlock& block, std::span<const double> centres, std
     const auto d = block.d();
     if (d == 0) return;
     const auto n_cells = centres.size() / d;
-    const RowsByCell rows(block.cells, n_cells);
-    CellProducts of_cell(d);
+    const RowsByCell by_cell(block.cells, n_cells);
+    const ScatteredRows values(block.values.data(), static_cast<std::size_t>(block.width), by_cell.end());
+    ProductSums sums(d, !block.weights.empty());
     for (std::size_t cell = 0; cell < n_cells; ++cell) {
-        const auto of = rows.of(cell);
-        if (!of.empty()) of_cell.add(block, of, centres.data() + cell * d, products.data() + cell * d * d);
+        const auto rows = by_cell.of(cell);
+        const double* centre = centres.data() + cell * d;
+        double* of_cell = products.data() + cell * d * d;
+        for (std::size_t i = 0; i < d; ++i) std::copy_n(of_cell + i * d, i + 1, sums.sums_of(i));
+        for (std::size_t first = 0; first < rows.size(); first += ProductSums::rows_at_once) {
+            const auto some = rows.subspan(first, std::min(ProductSums::rows_at_once, rows.size() - first));
+            for (std::size_t at = 0; at < some.size(); ++at) {
+                const double* x = values.of(some[at]);
+                double* apart = sums.apart(at);
+                for (std::size_t i = 0; i < d; ++i) apart[i] = x[block.members[i]] - centre[i];
+                if (!block.weights.empty()) multiply_by(sums.scaled(at), apart, block.weights[some[at]], d);
+            }
+            sums.add(some.size());
+        }
+        for (std::size_t i = 0; i < d; ++i) {
+            for (std::size_t k = 0; k <= i; ++k) of_cell[i * d + k] = of_cell[k * d + i] = sums.sums_of(i)[k];
+        }
     }
+}
+
+std::vector<OccurringMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
+                                             StopCheck check) {
+    std::vector<OccurringMoments> found(sets.size());
+    const auto count = [&](std::int64_t at) {
+        const auto s = static_cast<std::size_t>(at);
+        found[s] = MomentsWithin(rows, sets[s]).found();
+    };
+    run_tasks(static_cast<std::int64_t>(sets.size()), count, check);
+    return found;
 }
 
 }  // namespace fishernet

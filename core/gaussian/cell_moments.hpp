@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/columns.hpp"
+#include "base/interrupt.hpp"
+
 namespace fishernet {
 
 // Rows of numbers, (rows, width), of which d members count, the cell of each row, and their weights; without weights each
@@ -47,6 +50,27 @@ struct OwnedMoments {
 // The moments of some of the numbers, ascending, in groups of cells; a group without rows has zeros.
 OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members, std::span<const std::int64_t> groups,
                     std::size_t n_groups);
+
+// A table of labels and numbers that lacks no cell: columns of codes, and a row of d numbers after the other, (n, d).
+struct LabelledNumbers {
+    std::span<const Column> labels;
+    std::span<const double> values;
+    std::span<const double> weights;  // empty: each row counts once
+    std::size_t d;
+
+    std::size_t n() const { return values.size() / d; }
+};
+
+// The moments of all numbers in the configurations of some labels that occur, in lexicographic order, and the states of
+// these, (q, labels).
+struct OccurringMoments {
+    std::vector<std::uint32_t> states;
+    OwnedMoments moments;
+};
+
+// Those of several sets of labels, with fewer than 2**31 configurations each.
+std::vector<OccurringMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
+                                             StopCheck check);
 
 // Adds the weighted numbers of each cell to its sums, (cells, d).
 void add_sums(const NumberBlock& block, std::span<double> sums);

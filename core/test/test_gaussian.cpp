@@ -10,6 +10,7 @@
 #include "gaussian/fractional.hpp"
 #include "gaussian/regression.hpp"
 #include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 
@@ -254,5 +255,46 @@ void tile(const FloatKernels& kernels) {
 TEST(tiles_have_one_result_on_every_instruction_set) {
     for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
         if (supports(isa)) tile(Variants<FloatKernels>::of(isa));
+    }
+}
+
+TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
+    const TestTable table(7, 500, {2, 3, 4});
+    Draws draws(11, 0);
+    constexpr std::size_t n = 500, d = 3;
+    std::vector<double> values(n * d), weights(n);
+    for (auto& value : values) value = static_cast<double>(draws.below(2001)) / 1000 - 1;
+    for (auto& weight : weights) weight = static_cast<double>(1 + draws.below(5));
+    const std::vector<std::int32_t> labels{0, 2};
+    for (const bool weighted : {false, true}) {
+        const LabelledNumbers rows{table.columns.columns, values, weighted ? std::span<const double>(weights) : std::span<const double>(), d};
+        const std::vector<std::span<const std::int32_t>> sets{labels, {}};
+        const auto found = moments_within(rows, sets, nullptr);
+        CHECK(found[1].moments.weights.size() == 1 && found[1].states.empty());
+        double total = 0;
+        for (std::size_t cell = 0; cell < found[0].moments.weights.size(); ++cell) {
+            std::vector<std::size_t> members;
+            for (std::size_t r = 0; r < n; ++r) {
+                if (table.codes[0][r] == found[0].states[2 * cell] && table.codes[2][r] == found[0].states[2 * cell + 1]) members.push_back(r);
+            }
+            double weight = 0, means[d] = {}, products[d][d] = {};
+            for (const auto r : members) weight += weighted ? weights[r] : 1;
+            for (std::size_t i = 0; i < d; ++i) {
+                for (const auto r : members) means[i] += (weighted ? weights[r] : 1) * values[r * d + i] / weight;
+            }
+            bool same = found[0].moments.weights[cell] == weight;
+            for (std::size_t i = 0; i < d; ++i) {
+                same = same && std::fabs(found[0].moments.means[cell * d + i] - means[i]) < 1e-12;
+                for (std::size_t k = 0; k <= i; ++k) {
+                    for (const auto r : members) {
+                        products[i][k] += (weighted ? weights[r] : 1) * (values[r * d + i] - means[i]) * (values[r * d + k] - means[k]);
+                    }
+                    same = same && std::fabs(found[0].moments.products[cell * 6 + CellMoments::place(i, k)] - products[i][k]) < 1e-9;
+                }
+            }
+            CHECK(same);
+            total += weight;
+        }
+        CHECK(total == found[1].moments.weights[0]);
     }
 }

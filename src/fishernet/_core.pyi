@@ -579,6 +579,9 @@ def pooled_moments(
     groups: Sequence[Int64],
     n_groups: Sequence[int],
 ) -> list[tuple[Float64, Float64, Float64]]: ...
+def moments_within(
+    table: Columns, values: Float64, weights: Float64 | None, offsets: Int64, members: Int32
+) -> list[tuple[npt.NDArray[np.uint32], Float64, Float64, Float64]]: ...
 def mixed_family_likelihoods(
     weights: Float64,
     means: Float64,

@@ -29,6 +29,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.progress import Watch
 from fishernet.base.random import stream_key
+from fishernet.data import Source
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import (
     CoreSearch,
@@ -63,7 +64,7 @@ class RunsInCore(Search, Protocol):
     def candidates(self) -> int | None: ...  # noqa: D102
     @property
     def seed(self) -> int: ...  # noqa: D102
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
+    def in_core(self, rules: Rules, source: Source) -> CoreSearch: ...  # noqa: D102
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
@@ -85,7 +86,7 @@ class RunsInCore(Search, Protocol):
             if fewer is None:
                 return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, self.seed)
             rules = fewer
-        return run_in_core(self.in_core(rules, scorer.source.total), scorer, rules, watch, self.seed)
+        return run_in_core(self.in_core(rules, scorer.source), scorer, rules, watch, self.seed)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class HillClimb(RunsInCore):
     seed: int = 0
     """All randomness comes from it."""
 
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
+    def in_core(self, rules: Rules, source: Source) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
         perturb = CLIMB_PERTURB if self.perturb is None else self.perturb
         return _core.HillClimb(
@@ -133,7 +134,7 @@ class Tabu(RunsInCore):
         if self.tenure is not None:
             check.integer(self.tenure, "tenure", least=1)
 
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
+    def in_core(self, rules: Rules, source: Source) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
         return _core.HillClimb(
             rules.parents,

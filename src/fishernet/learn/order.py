@@ -30,12 +30,14 @@ from dataclasses import dataclass
 
 from fishernet import _core
 from fishernet.base.random import stream_key
+from fishernet.data import Source
 from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore, Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import CoreSearch
 
 MOST_RESTARTS, LEAST_RESTARTS = 80, 4
-WORK = 40_000_000  # restarts times variables times rows
+WORK = 40_000_000  # restarts times columns times rows
+NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of labels take longer than counts
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
 PAIRS_AMONG = 10
@@ -47,8 +49,8 @@ class Order(RunsInCore):
     """Search over orders and graphs."""
 
     restarts: int | None = None
-    """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of variables
-    times that of rows is above 500,000, but at least 4."""
+    """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
+    times that of rows is above 500,000 (a number beside labels is three columns), but at least 4."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
@@ -62,26 +64,28 @@ class Order(RunsInCore):
         """Return the search that improves a good graph, of which another order would leave little."""
         return Tabu(candidates=self.candidates)
 
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:
+    def in_core(self, rules: Rules, source: Source) -> CoreSearch:
         """Return the core's search."""
         n = len(rules.names)
         moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
         return _core.OrderSearch(
             rules.parents,
             *rules.limits,
-            restarts=default_restarts(n, n_rows) if self.restarts is None else self.restarts,
+            restarts=_default_restarts(source) if self.restarts is None else self.restarts,
             moves=list(moves),
             steps=list(steps),
             key=stream_key(self.seed),
             graphs=self.graphs,
             pairs_among=PAIRS_AMONG if self.graphs else 0,
-            wide=n * n_rows <= MOST_WIDE,
+            wide=n * source.total <= MOST_WIDE,
             patience=PATIENCE,
             tenure=min(TENURE, n),
         )
 
 
-def default_restarts(n_variables: int, n_rows: float) -> int:
+def _default_restarts(source: Source) -> int:
     """Return how many restarts a search makes by default: fewer where each takes long."""
-    fair = WORK / max(1.0, float(n_variables) * n_rows)
+    n, numbers = len(source.variables), sum(variable.is_continuous for variable in source.variables)
+    columns = n if numbers in (0, n) else n - numbers + NUMBER_BESIDE_LABELS * numbers
+    fair = WORK / max(1.0, float(columns) * source.total)
     return round(max(LEAST_RESTARTS, min(MOST_RESTARTS, fair)))

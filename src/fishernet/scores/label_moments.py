@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.data import Source, Statistic
+from fishernet.data.statistics.counting import flat_sets
 from fishernet.data.statistics.statistic import occurring
 
 Floats = npt.NDArray[np.float64]
@@ -29,6 +31,7 @@ MOST_OF_ADDED = 2**14  # up to so many numbers, what was added up is for all num
 MOST_HELD = 2**26  # numbers in moments that are remembered: 512 MiB
 MOST_SETS = 512  # that are remembered, so that they are looked through fast
 OPEN_SETS = 16  # joint sets that take others in
+MOST_VALUES = 2**25  # numbers of rows that the core goes through by itself: 256 MiB
 MOST_AT_ONCE = 2**25  # numbers in moments that are counted together
 
 
@@ -100,6 +103,7 @@ class LabelMoments:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._numbers = tuple(v for v, variable in enumerate(source.variables) if variable.is_continuous)
+        self._cardinalities = [variable.cardinality for variable in source.variables]
         self._counted: OrderedDict[Labels, _Counted] = OrderedDict()
         self._added: dict[Labels, CellMoments] = {}
         self._size = self._added_size = 0
@@ -118,28 +122,50 @@ class LabelMoments:
         for holder, within in held.items():
             yield from self._within(self._counted[holder], within, asked)
         for part in self._batches(self._joint(waiting)):
-            sets = [tuple(sorted((*labels, *numbers))) for labels, (numbers, _) in part.items()]
-            for labels, statistic in zip(part, self._source.statistics(sets), strict=True):
-                numbers, within = part[labels]
-                statistic.require_complete(self._source.variables, "a score")
-                states, moments = occurring(statistic)[0], CellMoments.of(statistic)
-                counted = _Counted(labels, numbers, states, moments, _mask(labels))
+            for counted in self._count({labels: numbers for labels, (numbers, _) in part.items()}):
                 self._remember(counted)
-                yield from self._within(counted, within, asked)
+                yield from self._within(counted, part[counted.labels][1], asked)
 
     def configurations(self, labels: Iterable[int]) -> int:
         """Return how many configurations labels have."""
-        return math.prod(self._source.variables[v].cardinality for v in labels)
+        return math.prod([self._cardinalities[v] for v in labels])
 
     def size_of(self, labels: Iterable[int]) -> int:
         """Return how many numbers the moments in each configuration of labels are at most."""
         return self.configurations(labels) * len(self._numbers) ** 2
 
+    def _count(self, sets: Mapping[Labels, Numbers]) -> Iterator[_Counted]:
+        """Yield the moments of some numbers in the configurations of sets of labels."""
+        of_rows = [labels for labels in sets if self._rows is not None and self._may_join(labels)]
+        if self._rows is not None and of_rows:
+            native, origin, values, weights = self._rows
+            found = _core.moments_within(native, values, weights, *flat_sets(of_rows))
+            for labels, (states, total, means, products) in zip(of_rows, found, strict=True):
+                moments = CellMoments(total, means + origin, products)
+                yield _Counted(labels, self._numbers, states, moments, _mask(labels))
+        others = [labels for labels in sets if labels not in of_rows]
+        asked = [tuple(sorted((*labels, *sets[labels]))) for labels in others]
+        for labels, statistic in zip(others, self._source.statistics(asked) if asked else (), strict=True):
+            statistic.require_complete(self._source.variables, "a score")
+            yield _Counted(labels, sets[labels], occurring(statistic)[0], CellMoments.of(statistic), _mask(labels))
+
+    @cached_property
+    def _rows(self) -> tuple[_core.Columns, Floats, Floats, Floats | None] | None:
+        """What the core goes through by itself, where there are rows and memory holds their numbers."""
+        rows = self._source.rows
+        if rows is None or rows.n_rows * len(self._numbers) > MOST_VALUES:
+            return None
+        if rows.weights is not None and not rows.weights.all():
+            return None
+        weights = None if rows.weights is None else rows.weights.astype(np.float64)
+        return rows.native, *rows.number_rows.apart(), weights
+
     def _holder(self, labels: Labels, numbers: Numbers) -> Labels | None:
         """Return the smallest set that was counted with all of some labels and numbers."""
         mask = _mask(labels)
         holders = [held for held in self._counted.values() if mask & held.mask == mask]
-        holders = [held for held in holders if set(numbers) <= set(held.numbers)]
+        every = len(self._numbers)
+        holders = [held for held in holders if len(held.numbers) == every or set(numbers) <= set(held.numbers)]
         if not holders:
             return None
         found = min(holders, key=lambda held: held.moments.size).labels
@@ -157,7 +183,7 @@ class LabelMoments:
         sets = []
         for labels in within:
             if labels != counted.labels:
-                cardinalities = [self._source.variables[v].cardinality for v in labels]
+                cardinalities = [self._cardinalities[v] for v in labels]
                 sets.append((labels, cardinalities, self._numbers if labels in few else asked[labels]))
         if counted.labels in within:
             yield counted.labels, counted.numbers, counted.moments

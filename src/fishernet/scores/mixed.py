@@ -63,6 +63,7 @@ class MixedTerms:
         self._arc_price = arc_price
         self._numbers = [v for v, variable in enumerate(source.variables) if variable.is_continuous]
         labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
+        self._cardinalities = [float(variable.cardinality) for variable in source.variables]
         self._label_at = {v: at for at, v in enumerate(labels)}
         self._by_family = source.has_missing or source.by_set
         self._moments = LabelMoments(source)
@@ -104,9 +105,8 @@ class MixedTerms:
         return [cast(Continuous, self._source.variables[v]) for v in numbers]
 
     def _parameters(self, parents: Sequence[int]) -> float:
-        variables = [self._source.variables[p] for p in parents]
-        configurations = math.prod(float(variable.cardinality) for variable in variables)
-        return configurations * (2 + sum(variable.is_continuous for variable in variables))
+        configurations = math.prod([self._cardinalities[p] for p in parents])
+        return configurations * (2 + sum([p not in self._label_at for p in parents]))
 
     def _shared(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
         """Return the likelihoods of families of complete rows."""

@@ -127,6 +127,11 @@ class NumberRows:
             found.append((mean, scatter.reshape(-1, len(own), len(own))))
         return found
 
+    def apart(self) -> tuple[Floats, Floats]:
+        """Return an origin, (d,), and the numbers of the rows that count less that origin, (n, d)."""
+        values = [block.values for block in self._apart()]
+        return self._origin[:, 0], values[0] if len(values) == 1 else np.concatenate(values)
+
     def _apart(self) -> Iterator[_Apart]:
         """Yield the rows of each block, taken from the origin; they are kept where they are few."""
         if self._held is not None:
