@@ -13,6 +13,7 @@
 #include "bind/table.hpp"
 #include "bind/turns.hpp"
 #include "search/exact_search.hpp"
+#include "search/near_best.hpp"
 #include "search/parent_sets.hpp"
 #include "search/sparse_search.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 using BoundExact = OneAtATime<ExactSearch>;
 using BoundSets = OneAtATime<ParentSets>;
 using BoundSparse = OneAtATime<SparseSearch>;
+using BoundNear = OneAtATime<NearBest>;
 
 constexpr std::size_t most_in_tables = 40;  // no machine has the memory for more
 constexpr std::size_t most_in_a_mask = 63;
@@ -58,14 +60,16 @@ Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, c
 
 void make_parent_sets(BoundSets* self, std::int32_t max_parents, const In2<bool>& forbidden,
                       const In2<bool>& required, const In<double>& states, double max_cells,
-                      const In<double>& best_fit, const In<double>& entropies, double price, std::size_t most) {
+                      const In<double>& best_fit, const In<double>& entropies, double price, std::size_t most,
+                      double slack) {
     const std::size_t n = states.size();
     const Rules rules = checked_rules(n, most_in_a_mask, max_parents, forbidden, required, states, max_cells);
     if (best_fit.size() != n || (entropies.size() != n * n * n * n && price > 0) || std::isnan(price)) refuse("bounds do not fit");
+    if (!(slack >= 0 && std::isfinite(slack))) refuse("slack must be finite and not negative");
     std::vector<std::int32_t> as_given(n);
     std::iota(as_given.begin(), as_given.end(), 0);
     ScoreBounds bounds{{best_fit.data(), best_fit.data() + n}, {entropies.data(), entropies.data() + entropies.size()}, price};
-    new (self) BoundSets(rules.states, parent_rules(rules, as_given), std::move(bounds), most);
+    new (self) BoundSets(rules.states, parent_rules(rules, as_given), std::move(bounds), most, slack);
 }
 
 nb::tuple wanted(BoundSets& self) {
@@ -103,6 +107,31 @@ void make_sparse(BoundSparse* self, BoundSets& sets, const In<std::uint64_t>& st
         if (of.empty()) refuse("a child has no set of parents");
     }
     new (self) BoundSparse(std::move(found), std::vector(start.data(), start.data() + start.size()), max_bytes);
+}
+
+void make_near(BoundNear* self, BoundSets& sets, double within, std::size_t most, bool equivalent) {
+    std::vector<std::vector<ParentSet>> found = Turn(sets)->found();
+    if (found.size() > static_cast<std::size_t>(NearBest::most_variables)) refuse("too many variables");
+    for (const auto& of : found) {
+        if (of.empty()) refuse("a child has no set of parents");
+    }
+    if (!(within >= 0 && std::isfinite(within)) || most == 0) refuse("within must not be negative, and most positive");
+    const nb::gil_scoped_release release;
+    new (self) BoundNear(std::move(found), within, most, equivalent, check_signals);
+}
+
+// The scores of the networks that were found so far, the best first, and the parents of every variable as bit masks.
+std::pair<Out<double>, Out2<std::uint64_t>> networks(BoundNear& self) {
+    const Turn search(self);
+    std::vector<double> scores;
+    std::vector<std::uint64_t> parents;
+    std::size_t n = 0;
+    for (const auto& network : search->found()) {
+        scores.push_back(network.score);
+        parents.insert(parents.end(), network.parents.begin(), network.parents.end());
+        n = network.parents.size();
+    }
+    return {to_python(std::move(scores)), to_python(std::move(parents), n)};
 }
 
 void make_from_table(BoundExact* self, const BoundColumns& table, std::string_view measure, double parameter,
@@ -178,7 +207,8 @@ void bind_exact(nb::module_& m) {
     nb::class_<BoundSets>(m, "ParentSets")
         .def("__init__", &make_parent_sets, nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
              nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
-             nb::arg("best_fit").noconvert(), nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"))
+             nb::arg("best_fit").noconvert(), nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"),
+             nb::arg("slack"))
         .def("wanted", &wanted)
         .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
         .def("sets_of", &sets_of, nb::arg("child"))
@@ -195,6 +225,16 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("bytes", &read<SparseSearch, &SparseSearch::bytes>)
         .def_prop_ro("bound", &read<SparseSearch, &SparseSearch::bound>)
         .def_prop_ro("parents", &parents<SparseSearch>);
+
+    nb::class_<BoundNear>(m, "NearBest")
+        .def("__init__", &make_near, nb::arg("sets"), nb::arg("within"), nb::arg("most"), nb::arg("equivalent"))
+        .def("advance", &advance<NearBest>)
+        .def_prop_ro("finished", &read<NearBest, &NearBest::finished>)
+        .def_prop_ro("best", &read<NearBest, &NearBest::best>)
+        .def_prop_ro("least", &read<NearBest, &NearBest::least>)
+        .def_prop_ro("n_met", &read<NearBest, &NearBest::n_met>)
+        .def_prop_ro("n_found", &read<NearBest, &NearBest::n_found>)
+        .def("networks", &networks);
 }
 
 }  // namespace fishernet::bind

@@ -41,12 +41,13 @@ const double* SetNumbers::find(std::uint64_t set) const {
 // ---------------------------------------------------------------------------------------------------------- growing
 
 ParentSets::ParentSets(std::vector<double> cardinalities, std::vector<ParentRule> rules, ScoreBounds bounds,
-                       std::size_t most)
+                       std::size_t most, double slack)
     : n_(static_cast<int>(cardinalities.size())),
       cardinalities_(std::move(cardinalities)),
       rules_(std::move(rules)),
       bounds_(std::move(bounds)),
       most_(most),
+      slack_(slack),
       children_(n_),
       found_(n_) {
     next_wanted(nullptr);
@@ -122,14 +123,17 @@ double ParentSets::most_entropy(int y, std::uint64_t given) const {
 // (de Campos et al. 2018).
 bool ParentSets::hopeless(std::uint64_t set, double best) const {
     const double cost = penalty(set);
-    if (bounds_.best_fit[child_] - cost <= best + tie_of(best)) return true;
+    if (bounds_.best_fit[child_] - cost <= enough(best)) return true;
     if (bounds_.price <= 0) return false;
     for (std::uint64_t left = set & ~rules_[child_].required; left != 0; left &= left - 1) {
         const int y = std::countr_zero(left);
-        if (most_entropy(y, set ^ one << y) <= cost - cost / cardinalities_[y]) return true;
+        if (most_entropy(y, set ^ one << y) + slack_ <= cost - cost / cardinalities_[y]) return true;
     }
     return false;
 }
+
+// What a score must be above to matter, where a subset's is `best`.
+double ParentSets::enough(double best) const { return slack_ > 0 ? best - slack_ - tie_of(best) : best + tie_of(best); }
 
 void ParentSets::grow(StopCheck check) {
     Patience patience(check);
@@ -151,10 +155,10 @@ void ParentSets::tell(std::span<const double> scores, std::span<const double> fi
     std::vector<Growing> grown;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
         const auto [set, before] = candidates_[i];
-        if (scores[i] > before + tie_of(before) || before == none) found_[child_].push_back({set, scores[i]});
+        if (scores[i] > enough(before) || before == none) found_[child_].push_back({set, scores[i]});
         const double best = std::max(before, scores[i]);
         const double cost = fits.empty() ? 0.0 : fits[i] - scores[i];
-        const bool promising = bounds_.best_fit[child_] - cost > best + tie_of(best);
+        const bool promising = bounds_.best_fit[child_] - cost > enough(best);
         if (promising && std::popcount(set) < rules_[child_].most) grown.push_back({set, best});
     }
     candidates_.clear();

@@ -46,8 +46,10 @@ private:
 
 class ParentSets {
 public:
-    // Gives up when it would ask for more than `most` families.
-    ParentSets(std::vector<double> cardinalities, std::vector<ParentRule> rules, ScoreBounds bounds, std::size_t most);
+    // Gives up when it would ask for more than `most` families. With slack, sets are kept that are worse than a subset by
+    // less than that: those of networks that are nearly as good as the best.
+    ParentSets(std::vector<double> cardinalities, std::vector<ParentRule> rules, ScoreBounds bounds, std::size_t most,
+               double slack = 0);
 
     // The families to be scored next: of one child, all with so many parents; first those of all children with no parent,
     // then those with one, so that children share the sets that are counted for them. Empty: finished.
@@ -77,6 +79,7 @@ private:
     void want(std::uint64_t set, double best);
     bool known_subsets(std::uint64_t set, double& best) const;
     bool hopeless(std::uint64_t set, double best) const;
+    double enough(double best) const;
     double most_entropy(int y, std::uint64_t given) const;
     double penalty(std::uint64_t set) const;
     double cells(std::uint64_t set) const;
@@ -86,6 +89,7 @@ private:
     std::vector<ParentRule> rules_;
     ScoreBounds bounds_;
     std::size_t most_, n_wanted_ = 0;
+    double slack_;
     int child_ = -1, level_ = 0;
     FamilyList wanted_;
     std::vector<Growing> candidates_;  // what is wanted, and the best of its subsets

@@ -57,7 +57,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn GAPS --missing error", "; type --missing keep to keep them and sum them out, --missing drop to leave out"),
     ("learn GAPS --missing em --smoothing snml", "'snml' is for complete counts"),
     ("learn GAPS --missing node-average --score bdeu", "is a score of its own; other scores go with missing='em'"),
-    ("learn GAPS --missing node-average --search exact", "with missing cells it takes missing='em'"),
     (
         "learn GAPS --missing em --columns smoke,cough --exclude cough --score fractional",
         "--missing em is for a Bayesi",

@@ -301,7 +301,7 @@ def run_exact(search: Any) -> Any:
 def fed_sets() -> Any:
     """Sets of parents whose score is a number for each of their members."""
     infinite = np.full(5, np.inf)
-    made = _core.ParentSets(2, SQUARE, SQUARE, np.ones(5), 2.0**24, infinite, np.zeros(0), -1.0, 10**6)
+    made = _core.ParentSets(2, SQUARE, SQUARE, np.ones(5), 2.0**24, infinite, np.zeros(0), -1.0, 10**6, 0.0)
     while len(made.wanted()[0]):
         children, offsets, parents = made.wanted()
         sums = [float(parents[a:b].sum()) for a, b in itertools.pairwise(offsets)]
@@ -322,6 +322,13 @@ def run_sparse(search: Any) -> Any:
         search.advance()
         assert search.bytes >= 0
     return search.parents
+
+
+def run_near(search: Any) -> Any:
+    while not search.finished:
+        search.advance()
+        assert search.n_found <= search.n_met
+    return search.networks(), search.best, search.least
 
 
 def swap_search() -> Any:
@@ -415,6 +422,7 @@ CHANGES = {
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),
     "SparseSearch": Question(sparse_search, run_sparse),
+    "NearBest": Question(lambda: _core.NearBest(fed_sets(), 2.0, 50, False), run_near),
     "SwapSearch": Question(swap_search, run_swaps),
     "Stationary": Question(stationary, run_stationary),
     "HillClimb": Question(climb, searched),

@@ -496,7 +496,34 @@ def subsets(**changed: Any) -> Any:
     return _core.gaussian_subset_scores(**(arguments | changed))
 
 
+def near(**changed: Any) -> Any:
+    square = np.zeros((2, 2), bool)
+    made = _core.ParentSets(1, square, square, np.ones(2), 9.0, np.full(2, np.inf), np.zeros(0), -1.0, 99, 0.0)
+    while len(wanted := made.wanted()[0]):
+        made.tell(np.zeros(len(wanted)), np.zeros(0))
+    arguments: dict[str, Any] = {"sets": made, "within": 1.0, "most": 5, "equivalent": True}
+    return _core.NearBest(**(arguments | changed))
+
+
+def within(**changed: Any) -> Any:
+    table = _core.Columns([np.array([0, 1], np.uint8), np.array([0, 2], np.uint8)], i64(2, 2), 2)
+    arguments: dict[str, Any] = {"table": table, "values": np.ones((2, 1)), "weights": None}
+    arguments |= {"offsets": i64(0, 1), "members": i32(0)}
+    return _core.moments_within(**(arguments | changed))
+
+
 WRONG += [
+    ("graphs that are better than the best", lambda: near(within=-1.0)),
+    ("graphs of any score", lambda: near(within=np.inf)),
+    ("no graphs", lambda: near(most=0)),
+    ("rows without numbers", lambda: within(values=np.ones((3, 1)))),
+    ("numbers of no column", lambda: within(values=np.ones((2, 0)))),
+    ("weights of other rows", lambda: within(weights=np.ones(3))),
+    ("sets that end before they begin", lambda: within(offsets=i64(0, 1, 0))),
+    ("sets beyond their members", lambda: within(offsets=i64(0, 2))),
+    ("no first set", lambda: within(offsets=i64())),
+    ("a label that no table has", lambda: within(members=i32(2))),
+    ("a label that is missing", lambda: within(members=i32(1))),
     ("products that are not square", lambda: blankets(products=np.ones((2, 3)))),
     ("a product beyond 1", lambda: blankets(products=np.array([[1.0, 1.5], [1.5, 1.0]]))),
     ("a product that is no number", lambda: blankets(products=np.full((2, 2), np.nan))),

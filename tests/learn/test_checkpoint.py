@@ -152,7 +152,7 @@ class Looking:
 
     def __init__(self, scorer: LocalScores, keeper: Every) -> None:
         self._scorer, self._keeper = scorer, keeper
-        self.source, self.score, self.in_core = scorer.source, scorer.score, None
+        self.source, self.score, self.in_core, self.of_sets = scorer.source, scorer.score, None, scorer.of_sets
 
     @property
     def n_distinct(self) -> int:

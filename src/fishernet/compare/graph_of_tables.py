@@ -112,7 +112,7 @@ class _Gains:
     table, which lines through the rows of both together may not show at all.
     """
 
-    in_core = None
+    in_core, of_sets = None, False
 
     def __init__(self, rows: Table) -> None:
         self.source: Source = rows

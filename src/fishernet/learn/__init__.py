@@ -19,6 +19,7 @@ from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.local_learning import InputSearchResult, dependency_network, local_structure
 from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit
+from fishernet.learn.near_best import BestGraphs, best_graphs
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
@@ -29,6 +30,7 @@ from fishernet.learn.shared_rows.merging import merge_rows
 from fishernet.learn.structures import dag, structure
 
 __all__ = [
+    "BestGraphs",
     "Clusters",
     "CrossValidation",
     "EdgeStrengths",
@@ -50,6 +52,7 @@ __all__ = [
     "Tabu",
     "baum_welch",
     "bayesian_network",
+    "best_graphs",
     "chow_liu",
     "clusters",
     "cross_validate",

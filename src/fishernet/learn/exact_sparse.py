@@ -56,9 +56,15 @@ class Bounds:
     """Where the penalty is what the fit of a set is above its score: what gives the fits."""
 
 
+def measure_of(scores: Scorer) -> CoreTerm:
+    """Return what is known of a score: nothing where numbers or missing cells are scored."""
+    of_labels = not scores.source.has_missing and all(not v.is_continuous for v in scores.source.variables)
+    return (scores.score.core_term(scores.source.total) if of_labels else None) or UNKNOWN
+
+
 def has_bounds(scores: Scorer) -> bool:
     """Whether there is a penalty that rules sets out; without one nearly all of them are examined."""
-    measure, parameter = scores.score.core_term(scores.source.total) or UNKNOWN
+    measure, parameter = measure_of(scores)
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
 
@@ -75,10 +81,10 @@ def n_parent_sets(rules: Rules) -> int:
 
 def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
     """Return the bounds of a score on some data; None when the time was over first."""
-    source, score = scores.source, scores.score
+    source = scores.source
     n = len(source.variables)
     nothing = np.zeros(0)
-    measure, parameter = score.core_term(source.total) or UNKNOWN
+    measure, parameter = measure_of(scores)
     if measure in (UNKNOWN.measure, "bdq"):
         return Bounds(np.full(n, np.inf), -1.0, nothing, None)
     fits = LocalScores(source, LogLikelihood())
@@ -118,7 +124,7 @@ def bound_by_fit(scores: Scorer) -> float | None:
     None where nothing is known of the score.
     """
     source = scores.source
-    measure, parameter = scores.score.core_term(source.total) or UNKNOWN
+    measure, parameter = measure_of(scores)
     if measure in (UNKNOWN.measure, "bdq"):
         return None
     n = len(source.variables)
@@ -129,10 +135,10 @@ def bound_by_fit(scores: Scorer) -> float | None:
 
 
 class ParentSetSearch:
-    """Finds the parent sets of all children."""
+    """Finds the parent sets of all children, those that are worse than a subset by less than some slack among them."""
 
-    def __init__(self, scorer: Scorer, rules: Rules, max_memory: float) -> None:
-        self._scorer = scorer
+    def __init__(self, scorer: Scorer, rules: Rules, max_memory: float, slack: float = 0.0) -> None:
+        self._scorer, self._slack = scorer, slack
         self._n = len(scorer.source.variables)
         self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40))
         n_sets = n_parent_sets(rules)
@@ -147,7 +153,7 @@ class ParentSetSearch:
         if bounds is None:
             return False
         known = bounds.best_fit, bounds.entropies, bounds.price
-        sets = self.sets = _core.ParentSets(*self._rules.limits, *known, self._most)
+        sets = self.sets = _core.ParentSets(*self._rules.limits, *known, self._most, self._slack)
 
         def look() -> bool:
             return watch.look(sets.n_wanted)

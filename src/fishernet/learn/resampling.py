@@ -108,9 +108,9 @@ class EdgeStrengths(Framed):
     """(n_variables, n_variables): ``direction[a, b]`` is the share of a -> b among the networks in which a and b are
     joined; an edge that is reversible in its class counts half each way. 0 for two that are never joined."""
     n: int
-    """The number of samples."""
-    seed: int
-    """The seed that gives the same samples again."""
+    """The number of networks."""
+    seed: int | None
+    """The seed that gives the same samples again; None where none were drawn."""
     seconds: float
     """How long it took."""
 

@@ -51,6 +51,10 @@ class Scorer(Protocol):
         """Where the core counts and scores in one pass: the rows, and the score in its words."""
 
     @property
+    def of_sets(self) -> bool:
+        """Whether scores are differences of terms of sets."""
+
+    @property
     def n_distinct(self) -> int:
         """How many distinct families were scored."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -186,16 +186,72 @@ def structure(
     >>> found.steps[0].kind, found.finished
     ('add', True)
     """
+    asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
+    asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
+    searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
+    question = question_of(
+        table,
+        score,
+        rules=rules,
+        max_parents=max_parents,
+        max_cells=max_cells,
+        required=required,
+        forbidden=forbidden,
+        tiers=tiers,
+        start=start,
+        missing=missing,
+        options=options,
+    )
+    source, how, rules = question.source, question.score, question.rules
+    watch = Watch(progress, "learning the structure", max_seconds)
+    if question.way == "em" and checkpoint is not None:
+        message = "a checkpoint is of one search, and structural EM (missing='em') makes one in every round; "
+        raise FishernetError(f"{message}take missing='node-average', or no checkpoint", parameter="checkpoint")
+    try:
+        if question.way == "em":
+            return structural_em(source, how, searching, rules, watch)
+        scorer = LocalScores(source, how)
+        if checkpoint is not None:
+            return run_with_checkpoint(check.path(checkpoint, "checkpoint"), searching, scorer, rules, watch)
+        return searching.run(scorer, rules, watch)
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(best=rules.start, size=several(rules.start.n_edges, "arc")) from None
+
+
+class Question(NamedTuple):
+    """What a search is asked: a source, its score, and the rules."""
+
+    source: Source
+    score: Score
+    rules: Rules
+    way: str | None
+    """How missing cells are dealt with, where there are some."""
+
+
+def question_of(
+    table: Any,
+    score: ScoreName | Score | None,
+    *,
+    rules: Rules | None = None,
+    max_parents: int | None = None,
+    max_cells: float | None = MAX_CELLS,
+    required: Iterable[Edge] = (),
+    forbidden: Iterable[Edge] = (),
+    tiers: Iterable[Iterable[str]] | None = None,
+    start: Dag | None = None,
+    missing: IncompleteName | None = None,
+    options: Mapping[str, Any],
+) -> Question:
+    """Return what a search is asked, from what `structure` is given."""
     if score is None and not isinstance(table, np.ndarray):
         table = as_source(table)
     if score is None and not isinstance(table, np.ndarray):
         how = usual_score(table, **options)
     else:
         named = score or "fractional"
-        how = named_score(named, **(({"prior": True} if named == "fractional" else {}) | options))
-    asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
-    asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
-    searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
+        how = named_score(named, **{**({"prior": True} if named == "fractional" else {}), **options})
     if how.takes_numbers and rules is None:
         required, forbidden = check.items(required, "required", "arcs"), check.items(forbidden, "forbidden", "arcs")
         every = _of_numbers(table, how)
@@ -218,25 +274,12 @@ def structure(
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     rules = rules.of_columns(source.variables)
-    watch = Watch(progress, "learning the structure", max_seconds)
     way = way_with_missing(source, missing, how)
     if way is None and source.has_missing:
         how = AvailableScore(how)
-    if way == "em" and checkpoint is not None:
-        message = "a checkpoint is of one search, and structural EM (missing='em') makes one in every round; "
-        raise FishernetError(f"{message}take missing='node-average', or no checkpoint", parameter="checkpoint")
-    try:
-        if way == "em":
-            return structural_em(source, how, searching, rules, watch)
-        average = NodeAverage(prior=how == Bic(prior=True))
-        scorer = LocalScores(source, average if way == "node-average" else how)
-        if checkpoint is not None:
-            return run_with_checkpoint(check.path(checkpoint, "checkpoint"), searching, scorer, rules, watch)
-        return searching.run(scorer, rules, watch)
-    except Interrupted:
-        raise
-    except KeyboardInterrupt:
-        raise Interrupted(best=rules.start, size=several(rules.start.n_edges, "arc")) from None
+    if way == "node-average":
+        how = NodeAverage(prior=how == Bic(prior=True))
+    return Question(source, how, rules, way)
 
 
 def _of_numbers(data: Any, how: Score) -> Source:

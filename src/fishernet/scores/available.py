@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +93,7 @@ class AvailableScore(Score):
 class _AvailableTerms:
     source: Source
     score: Score
+    subsets: ClassVar[None] = None
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
@@ -110,10 +111,6 @@ class _AvailableTerms:
 
     def _score(self, joint: Statistic, of_parents: Statistic, states: int) -> float:
         return self.score.joint(joint) - self.score.marginal(of_parents, states)
-
-    def subsets(self, most: int) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Raise: sets have no terms."""
-        raise _no_terms_of_sets()
 
 
 def _no_terms_of_sets() -> SchemaError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -92,8 +92,12 @@ class Terms(Protocol):
         """Return the scores of families, (n_families,)."""
         ...
 
-    def subsets(self, most: int) -> npt.NDArray[np.float64]:
-        """Return f, which here is g as well, of all sets of up to `most` variables by bit masks, (2 ** n,)."""
+    @property
+    def subsets(self) -> Callable[[int], npt.NDArray[np.float64]] | None:
+        """What returns f, which here is g as well, of all sets of up to so many variables by bit masks, (2 ** n,).
+
+        None where scores are no differences of terms of sets.
+        """
         ...
 
 

@@ -75,6 +75,11 @@ class LocalScores:
         """The number of distinct families scored so far, and of those scored only once for somebody."""
         return self._n_once + (len(self._known) if self._sets is None else self._sets.n_families)
 
+    @property
+    def of_sets(self) -> bool:
+        """Whether scores are differences of terms of sets, so that tables of these are all that exact search needs."""
+        return self._terms is None or self._terms.subsets is not None
+
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64."""
         if families.once:
@@ -253,7 +258,7 @@ def subset_terms(source: Source, score: Score, *, most: int, after_part: Callabl
         When rows have missing cells.
     """
     n, terms = len(source.variables), _terms_of(source, score)
-    if terms is not None:
+    if terms is not None and terms.subsets is not None:
         joint = terms.subsets(most)
         whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32), np.zeros(n))
         return whole if after_part(n_sets(n, most)) else None

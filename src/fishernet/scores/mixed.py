@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,8 @@ class MixedTerms:
         cells are missing.
     """
 
+    subsets: ClassVar[None] = None
+
     def __init__(
         self, source: Source, price: float, of_labels: OfLabels, *, averaged: bool, arc_price: float = 0.0
     ) -> None:
@@ -86,14 +88,6 @@ class MixedTerms:
             ]
             scores[of_numbers] -= paid
         return scores
-
-    def subsets(self, most: int) -> Floats:
-        """Raise: numbers have no terms of sets."""
-        raise SchemaError(
-            f"exact search over sets of up to {most} variables is for labels alone, or for numbers with "
-            "score='fractional'; take search='order'",
-            parameter="search",
-        )
 
     def _among_labels(self, child: int, parents: Sequence[int]) -> tuple[int, list[int]]:
         numbers = [p for p in parents if p not in self._label_at]

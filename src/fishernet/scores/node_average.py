@@ -80,6 +80,8 @@ class NodeAverage(Score):
 class NodeAverageTerms:
     """The scores of families of one source; of rows they are computed in the core."""
 
+    subsets: ClassVar[None] = None
+
     def __init__(self, source: Source, caution: float = 1.0) -> None:
         self._source = source
         alone = source.statistics([(v,) for v in range(len(source.variables))])
@@ -115,14 +117,6 @@ class NodeAverageTerms:
         of_group = np.bincount(group.ravel(), counts)[group.ravel()]
         gain = float(counts @ np.log(n * counts / (of_group * of_state)))
         return float(self._source.total) / n * gain - self.price * free
-
-    def subsets(self, most: int) -> npt.NDArray[np.float64]:
-        """Raise: sets have no terms."""
-        raise SchemaError(
-            f"exact search over sets of up to {most} variables needs scores that are differences of terms of sets; "
-            "with missing cells it takes missing='em'",
-            parameter="search",
-        )
 
 
 def _mean_log_likelihood(statistic: Statistic) -> float:
