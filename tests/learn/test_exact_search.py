@@ -245,3 +245,28 @@ def test_control_c_says_how_far_it_was() -> None:
         exact(table, "fnml", progress=progress)
     assert isinstance(stopped.value.best, fn.Dag)  # type: ignore[attr-defined]
     assert exact(table[:100].select(table.names[:5]), "bic").finished  # the library is as good as before
+
+
+def test_the_usual_search_proves_its_graph_where_that_is_cheap() -> None:
+    table = fn.datasets.load("asia").sample(300, seed=1)
+    found = fn.learn.structure(table)
+    assert found.gap == 0
+    assert found.proof == "proven best"
+    assert found.score == pytest.approx(fn.learn.structure(table, search="exact").score, abs=1e-6)
+    assert fn.learn.structure(table, restarts=0).bound is None  # an option of the search asks for the search alone
+    assert fn.learn.structure(table, candidates=2).bound is None
+
+
+def test_what_the_usual_search_misses_is_found_where_that_is_cheap() -> None:
+    """Columns that are functions of several others are parents that help only together."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (400, 4))
+    columns = [*bits.T, bits.sum(axis=1) % 2, (bits[:, 0] ^ bits[:, 1] ^ bits[:, 2]), bits @ [1, 2, 4, 0]]
+    table = fn.Table.from_frame(
+        {f"v{v}": column for v, column in enumerate(columns)}, categorical=[f"v{v}" for v in range(7)]
+    )
+    found = fn.learn.structure(table, score="bic")
+    best = fn.learn.structure(table, score="bic", search="exact")
+    assert found.score == pytest.approx(best.score, abs=1e-6)
+    start = fn.score(fn.Dag(table.names, [()] * 7), table, "bic")
+    assert found.score == pytest.approx(start + sum(step.gain for step in found.steps), abs=1e-6)

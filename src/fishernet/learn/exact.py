@@ -29,7 +29,7 @@ from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun, bound_by_fit
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
-from fishernet.learn.search import Scorer, Search, SearchResult
+from fishernet.learn.search import Scorer, Search, SearchResult, Step, tie
 from fishernet.scores.local import n_sets, subset_terms, total_score
 
 MAX_MEMORY = 2.0**33  # bytes
@@ -37,6 +37,9 @@ NUMBER = 8  # bytes
 KIND = 2500  # bytes of a table of terms, for scores whose terms depend on the number of cells
 MARGINALS_AT_ONCE = 3  # the core counts for so many numbers of states of the child at a time
 UNITS_PER_SET = 256.0  # of the progress, where Python counts
+MOST_PROVEN = 20  # variables whose best graph other searches have proven
+ROWS_OF_A_SET = 200  # which take as long as the rest of the work on a set
+WORK_OF_PROOF = 1.5e9  # sets times rows: about a second
 SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
 
 
@@ -103,6 +106,40 @@ def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) 
     if left is not None:
         return Order().run(scorer, rules, Watch(max_seconds=SHARE * left))
     return (HillClimb() if tables else Order(restarts=0)).run(scorer, rules, Watch())
+
+
+def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+    """Return the best graph of all where that is cheap to find: what was found, proven to be it, or a better one.
+
+    Of equally good graphs it is the one that was found. What is cheap depends on the table alone, so that the same call
+    finds the same graph.
+    """
+    if not found.finished or not _is_cheap(scorer):
+        return found
+    run = TableRun(scorer, rules, watch.about("exact search"))
+    try:
+        parents = run.parents()
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted when {run.how_far}", best=found.dag) from None
+    if parents is None:
+        return found
+    dag = Dag(rules.names, parents)
+    best = total_score(scorer.source, dag, scorer.score)
+    found = replace(found, n_scores=max(found.n_scores, run.n_scores), seconds=watch.seconds)
+    if best <= found.score + tie(best):
+        return replace(found, bound=found.score)
+    last = Step("exact", "", "", best - found.score)
+    return replace(found, dag=dag, score=best, steps=(*found.steps, last), bound=best)
+
+
+def _is_cheap(scorer: Scorer) -> bool:
+    """Whether tables of all subsets are filled in about a second: of rows that the core counts, or numbers alone."""
+    source = scorer.source
+    n = len(source.variables)
+    rows = 0.0 if all(variable.is_continuous for variable in source.variables) else math.inf
+    if scorer.in_core is not None:
+        rows = scorer.source.total
+    return n <= MOST_PROVEN and scorer.of_sets and 2.0**n * (rows + ROWS_OF_A_SET) <= WORK_OF_PROOF
 
 
 class TableRun:

@@ -94,11 +94,13 @@ class Step:
     """One step of a search."""
 
     kind: str
-    """What was done: "add", "remove" or "reverse"; in a search over orders also "order" and "move"."""
+    """What was done: "add", "remove" or "reverse"; in a search over orders also "order" and "move". "exact" is the step
+    to the best graph of all."""
     parent: str
     child: str
     """The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
-    after ("" when it was put first), and the variable. Of the step to the graph of an order: nothing."""
+    after ("" when it was put first), and the variable. Of the steps to the graph of an order, and to the best of all,
+    nothing."""
     gain: float
     """By how much the score rose, in nats."""
 
@@ -123,7 +125,7 @@ class SearchResult(Framed):
     seed: int | None = None
     """The seed that repeats it; None when the search never draws."""
     bound: float | None = None
-    """No graph that keeps the rules has a higher score; of exact search, None of others."""
+    """No graph that keeps the rules has a higher score; None where nothing is proven."""
 
     @property
     def gap(self) -> float | None:
