@@ -93,9 +93,13 @@ def test_a_description_says_what_was_decided_why_and_how_to_overrule() -> None:
     assert rows["id"] == {
         "name": "id", "kind": "left out", "holds": "", "missing": 0,
         "why": "300 different texts in 300 rows: an identifier", "overrule": "categorical=['id']",
-        "binned": False,
+        "binned": False, "typical": "",
     }  # fmt: skip
     assert rows["age"]["holds"] == "18 to 87"
+    age = next(column for column in found.columns if column.name == "age")
+    assert sum(age.counts) == N
+    assert age.typical == f"mean {np.mean(PEOPLE['age']):.4g}"
+    assert len(age.shape) == 12
     assert (rows["children"]["why"], rows["children"]["overrule"]) == ("4 whole numbers", "continuous=['children']")
     assert (rows["one"]["kind"], rows["one"]["holds"]) == ("categorical", "'same'")
     assert rows["day"]["holds"] == "2021-01-01 to 2021-03-31"

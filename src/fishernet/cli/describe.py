@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from fishernet.base.io import check_writable, replacing_text
 from fishernet.cli.options import (
     Reading,
     explaining_kinds,
@@ -22,7 +23,7 @@ from fishernet.cli.options import (
     table_argument,
 )
 from fishernet.cli.tables.sources import opening, scheduler_option
-from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
+from fishernet.cli.terminal import FILE, Answer, Facts, answering, csv_line, progress_bar, terminal_width
 from fishernet.data.describe import ColumnDescription
 from fishernet.independence import MissingnessResult, missingness
 from fishernet.learn.missing.ways import way_with_missing
@@ -37,10 +38,14 @@ TIED = "\N{NO-BREAK SPACE}"
 @reading_options("keep", "drop", "state", "error")
 @scan_options
 @scheduler_option
+@click.option("--html", "page", type=FILE, help="Write the same as a page whose headings sort its table.")
 @answering()
 @explaining_kinds
-def describe(table: Path, **options: Any) -> Answer:
+def describe(table: Path, page: Path | None, **options: Any) -> Answer:
     """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
+
+    Below stands what is odd: copies of rows and columns, columns that are empty, constant or follow from another,
+    numbers far from the others.
 
     Where cells are missing, a paragraph says whether that depends on what is known of their rows (not of those of a
     cluster, --scheduler).
@@ -50,6 +55,8 @@ def describe(table: Path, **options: Any) -> Answer:
       fishernet describe patients.csv
       fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
     """  # noqa: D301
+    if page is not None:
+        check_writable(page)
     with progress_bar() as progress:
         reading = Reading.out_of(options)
         rows = reading.read(table, progress)
@@ -60,7 +67,15 @@ def describe(table: Path, **options: Any) -> Answer:
         plan = plan_lines(rows, ready, found.missing(), way_with_missing(ready, None))
         plan += [f"{name!r} is taken as {scale}" for name, scale in scales_of(ready).items()]
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist(), "plan": plan}
-    lines = [*found.text(_options).splitlines(), *(["", *_wrapped(plan)] if plan else [])]
+    odd = () if opening().scheduler else rows.alerts()
+    facts["alerts"] = list(odd)
+    if page is not None:
+        with replacing_text(page) as file:
+            file.write(found.html(table.name, odd))
+        facts["html"] = str(page)
+    lines = found.text(_options, terminal_width()).splitlines()
+    for paragraph in (odd, plan):
+        lines += ["", *_wrapped(paragraph)] if paragraph else []
     if holes is None:  # it looks at all columns in the rows that lack one
         return Answer(facts, lines)
     said = ["", *_wrapped(holes.text(SHOWN).splitlines())] if holes.columns else []

@@ -24,6 +24,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -198,6 +199,11 @@ def prints_where_one_looks() -> bool:
     context = click.get_current_context(silent=True)
     printed = context is None or context.params.get("output") is None
     return printed and sys.stdout is not None and sys.stdout.isatty()
+
+
+def terminal_width() -> int | None:
+    """Return how many characters fit into a line where somebody looks; None where lines may be long."""
+    return shutil.get_terminal_size().columns if prints_where_one_looks() else None
 
 
 CONTROLS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # all in UTF-8 but the tab and the line's end

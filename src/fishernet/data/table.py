@@ -18,6 +18,7 @@ from fishernet.base.names import counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share, generator
 from fishernet.base.remedies import Remedy
 from fishernet.base.vocabulary import BinningName, UnknownName
+from fishernet.data.alerts import alerts_of
 from fishernet.data.arrays import (
     Weights,
     as_integers,
@@ -35,7 +36,7 @@ from fishernet.data.arrays import (
 )
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.decide import Decision
-from fishernet.data.describe import Description, Summary, described, summarized
+from fishernet.data.describe import Description, Summary, described, spreads, summarized
 from fishernet.data.digest import rows_digest
 from fishernet.data.encode import Scales, encoded, on_scales, told_of_bins, with_missing_states
 from fishernet.data.encoding.alike import places_alike
@@ -552,14 +553,30 @@ class Table(GivesFrames):
         Examples
         --------
         >>> import fishernet as fn
-        >>> table = fn.Table.from_frame({"age": [21.5, 35.0, None], "cough": ["no", "yes", "no"]})
+        >>> table = fn.Table.from_frame({"cough": ["no", "yes", "no"], "sex": ["f", "f", "m"]})
         >>> print(table.describe())
         3 rows, 2 columns
-        column  kind         holds         missing  why      to overrule
-        age     continuous   21.5 to 35          1  numbers  bins={'age': 4} or categorical=['age']
-        cough   categorical  'no', 'yes'         0  text     exclude=['cough']
+        column  kind         shape  typical   holds        missing  why   to overrule
+        cough   categorical  █▄     'no' 67%  'no', 'yes'        0  text  exclude=['cough']
+        sex     categorical  █▄     'f' 67%   'f', 'm'           0  text  exclude=['sex']
         """
-        return described(self._variables, self.summary(), self._decisions)
+        of = self._variables, self._columns
+        return described(self._variables, self.summary(), self._decisions, partial(spreads, *of))
+
+    def alerts(self) -> tuple[str, ...]:
+        """Return a sentence for each thing that is odd, before anything is learned.
+
+        Copies of rows; columns that are empty, the same in (nearly) all rows, or that say the same as another or follow
+        from it; numbers that stand for many rows, or that are far from all others in several.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"zip": [1, 1, 2, 2, 3] * 5, "city": ["a", "a", "b", "b", "b"] * 5})
+        >>> table.alerts()
+        ('22 rows are copies of another row (0.88 of all)', "'city' follows from 'zip'")
+        """
+        return alerts_of(self._variables, self._columns, self._n_rows)
 
     def summary(self) -> Summary:
         """Return what the columns hold; that of other rows of the same variables can be added."""

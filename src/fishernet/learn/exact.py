@@ -125,7 +125,7 @@ def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> S
         return found
     dag = Dag(rules.names, parents)
     best = total_score(scorer.source, dag, scorer.score)
-    found = replace(found, n_scores=max(found.n_scores, run.n_scores), seconds=watch.seconds)
+    found = replace(found, seconds=watch.seconds)
     if best <= found.score + tie(best):
         return replace(found, bound=found.score)
     last = Step("exact", "", "", best - found.score)

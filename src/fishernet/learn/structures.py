@@ -88,10 +88,10 @@ def structure(
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
         for 700: `candidates`, `max_seconds` or another search make that less. Where it takes about a second (17 columns
         of 10,000 rows that are here, complete and without fractional weights), an exact search then proves the graph to
-        be the best, or finds a better one; not with `restarts` or another option of the search. "tabu": greedy additions, removals and
-        reversals of an arc, also where the score falls, with what was just changed held fast; never below the climb.
-        "hill-climb": the same greedy steps while the score rises. "exact": the best graph of all, for
-        some 25 variables.
+        be the best, or finds a better one; not with `restarts` or another option of the search. "tabu": greedy
+        additions, removals and reversals of an arc, also where the score falls, with what was just changed held fast;
+        never below the climb. "hill-climb": the same greedy steps while the score rises. "exact": the best graph of
+        all, for some 25 variables.
         Or an object that is one (`fishernet.learn.Search`), as ``fishernet.learn.Tabu(tenure=20)``.
     rules : Rules, optional
         Rules in a search's own form, in place of `max_parents`, `max_cells`, `required`, `forbidden`, `tiers` and

@@ -163,11 +163,19 @@ def summary(findings: Findings) -> str:
 
 def columns(findings: Findings) -> str:
     """Return what the columns are."""
-    described = findings.original.describe()
+    described, odd = findings.original.describe(), findings.original.alerts()
     kinds = ", ".join(f"{several(len(names), 'column')} {kind}" for kind, names in described.by_kind().items())
     missing = sum(described.missing().values())
     rows = [
-        (c.name, "binned" if c.binned else c.kind, c.holds or DASH, f"{c.missing:,}", c.why or DASH)
+        (
+            c.name,
+            "binned" if c.binned else c.kind,
+            c.shape,
+            c.typical or DASH,
+            c.holds or DASH,
+            f"{c.missing:,}",
+            c.why or DASH,
+        )
         for c in described.columns[:MOST_ROWS]
     ]
     more = len(described.columns) - len(rows)
@@ -175,8 +183,9 @@ def columns(findings: Findings) -> str:
         "table",
         "The table",
         paragraph(f"{several(described.n_rows, 'row')}; {kinds}; {several(missing, 'missing cell')}."),
-        table("Columns", ("column", "kind", "holds", "missing", "why"), rows, right=(3,)),
+        table("Columns", ("column", "kind", "shape", "typical", "holds", "missing", "why"), rows, right=(5,)),
         paragraph(f"And {several(more, 'more column')}.") if more > 0 else "",
+        f"<ul>{''.join(f'<li>{text(alert, 600)}</li>' for alert in odd)}</ul>" if odd else "",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -24,7 +24,7 @@ from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.blocks.places import Places
 from fishernet.data.blocks.workers import places_of
 from fishernet.data.decide import Decision
-from fishernet.data.describe import Description, Summary, described
+from fishernet.data.describe import Description, Spreads, Summary, described, spreads
 from fishernet.data.encode import told_of_bins
 from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
 from fishernet.data.encoding.cells import joined
@@ -169,7 +169,11 @@ class Blocks(Source):
 
     def describe(self) -> Description:
         """Return what each column is, as `Table.describe` does of the rows together."""
-        return described(self._variables, self.sum(_summary_of), self._decisions)
+
+        def spreads_in(ranges: Mapping[str, tuple[float, float]]) -> Spreads:
+            return self.sum(partial(_spreads_of, ranges=dict(ranges)))
+
+        return described(self._variables, self.sum(_summary_of), self._decisions, spreads_in)
 
     def changed(self, change: Callable[[Table, int], Table]) -> Self:
         """Return the parts that a function makes of these, where they are, of the same variables.
@@ -235,6 +239,10 @@ class _Facts:
 
 def _summary_of(table: Table) -> Summary:
     return table.summary()
+
+
+def _spreads_of(table: Table, ranges: Mapping[str, tuple[float, float]]) -> Spreads:
+    return spreads(table.variables, table.codes, ranges)
 
 
 def _digest_of(table: Table) -> int:
