@@ -99,9 +99,11 @@ def _strange(known: Known) -> Iterator[str]:
             rest, n = abs(near - other), int(np.count_nonzero(cells == far))
             if n > 1 and 0 < FAR * rest < abs(far - near):
                 span = f"{min(near, other):g} to {max(near, other):g}"
+                remedy = f"na_values={{{variable.name!r}: ['{far:g}']}}, --na-values {variable.name}={far:g}"
+                rows = several(n, "row")
                 yield (
-                    f"{variable.name!r} is {far:g} in {several(n, 'row')}, far from the others ({span}): perhaps a word for missing (na_values={{{variable.name!r}: ['{far:g}']}}, "
-                    f"--na-values {variable.name}={far:g})"
+                    f"{variable.name!r} is {far:g} in {rows}, far from the others ({span}): perhaps a word for missing "
+                    f"({remedy})"
                 )
 
 
