@@ -280,7 +280,7 @@ REFUSED = [  # a word in capitals stands for a file
         for n in (0, -1, 2**31)
     ),
     *(
-        (f"select ASIA ROWS -k 5 --tolerance 0.1 --by {by}", "--tolerance needs --by mmd-critic or protodash")
+        (f"select ASIA ROWS -k 5 --tolerance 0.1 --by {by}", "--tolerance needs --by mmd-critic, protodash or coreset")
         for by in ("mmd", "kernel-thinning", "chi-square", "random")
     ),
     *(

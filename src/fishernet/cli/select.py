@@ -38,6 +38,7 @@ from fishernet.data.streams.originals import Originals, ScannedOriginals
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.select import (
     Selection,
+    coreset,
     greedy_chi_square,
     greedy_mmd,
     kernel_thinning,
@@ -51,11 +52,12 @@ BY: dict[str, Callable[..., Selection]] = {
     "mmd": lambda kernel, table, k, **how: greedy_mmd(kernel(), table, k, **options_of(how, "n_starts", "seed")),
     "mmd-critic": lambda kernel, table, k, **how: mmd_critic(kernel(), table, k, **options_of(how, "tolerance")),
     "protodash": lambda kernel, table, k, **how: protodash(kernel(), table, k, **options_of(how, "tolerance")),
+    "coreset": lambda kernel, table, k, **how: coreset(kernel(), table, k, **options_of(how, "tolerance")),
     "kernel-thinning": lambda kernel, table, k, **how: kernel_thinning(kernel(), table, k, **options_of(how, "seed")),
     "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **options_of(how, "n_starts", "seed")),
     "random": lambda _, table, k, seed, **__: random_subset(table, k, seed=seed),
 }
-ROW_BY_ROW = ("mmd-critic", "protodash")  # which know when they are near enough
+ROW_BY_ROW = ("mmd-critic", "protodash", "coreset")  # which know when they are near enough
 WITHOUT_STARTS = (*ROW_BY_ROW, "kernel-thinning")
 STARTS = 1000
 MOST_STARTS = 2**31 - 1  # the core's limit
@@ -73,7 +75,7 @@ def options_of(how: Facts, *names: str) -> Facts:
 @amount(
     "--tolerance",
     help="Choose the fewest rows whose distance is at most this share of that of one random row (mmd-critic, "
-    "protodash).",
+    "protodash, coreset).",
 )
 @click.option("--by", type=click.Choice(list(BY)), default="mmd", show_default=True, help="The method.")
 @count("--starts", help=f"Begin with the best of N random choices (mmd, chi-square).  [default: {STARTS}]")
@@ -101,17 +103,19 @@ def select(
 
     mmd exchanges rows until no single exchange brings their mean under the Fisher kernel of MODEL (.json, .bif, .xdsl
     or .uai) nearer to that of the whole table. mmd-critic and protodash reduce the same distance by adding one row at a
-    time, so the first rows are also the choice for a smaller k; protodash also weights each row. kernel-thinning halves
-    the table until k rows are left. chi-square fits each column on its own; random is the baseline. These two take only
-    the columns and their states from MODEL. With --missing keep, chi-square treats missing as a state, random ignores
-    missing cells, and all other methods use the expected features given the known cells.
+    time, so the first rows are also the choice for a smaller k; protodash also weights each row. coreset chooses rows
+    with weights in whole rows, from which the parameters of MODEL's graph are nearly those of the whole table.
+    kernel-thinning halves the table until k rows are left. chi-square fits each column on its own; random is the
+    baseline. These two take only the columns and their states from MODEL. With --missing keep, chi-square treats
+    missing as a state, random ignores missing cells, and all other methods use the expected features given the known
+    cells.
 
     Instead of -k, --tolerance X chooses the fewest rows whose distance is at most the share X of that of one random
     row; 100 random rows reach 0.01.
 
     Rows are written as they are in the file, with all its columns, also those that MODEL does not know; missing cells
     keep their words. The first column is the position in the file, counted from 0. The last one, stands_for, is the
-    number of rows whose nearest chosen row is this one; before it come the weight (protodash) and the role
+    number of rows whose nearest chosen row is this one; before it come the weight (protodash, coreset) and the role
     (--criticisms). The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow, .xlsx. The
     distance and the time are printed on stderr, or with --json instead of the rows.
@@ -154,9 +158,11 @@ def select(
 def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:
     """Return the options of a method; what does not go together is refused."""
     if k is None and tolerance is None:
-        raise click.UsageError("Missing option '-k', or '--tolerance' with --by mmd-critic or protodash.")
+        raise click.UsageError("Missing option '-k', or '--tolerance' with --by mmd-critic, protodash or coreset.")
     if tolerance is not None and by not in ROW_BY_ROW:
-        raise SchemaError(f"--by {by} chooses a given number of rows; --tolerance needs --by mmd-critic or protodash")
+        raise SchemaError(
+            f"--by {by} chooses a given number of rows; --tolerance needs --by mmd-critic, protodash or coreset"
+        )
     if starts is not None and by in WITHOUT_STARTS:
         raise SchemaError(f"--by {by} does not begin with random choices; --starts is for mmd and chi-square")
     check.integer(STARTS if starts is None else starts, "starts", least=1, most=MOST_STARTS)

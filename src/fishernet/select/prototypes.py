@@ -23,7 +23,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,14 +114,14 @@ def mmd_critic(
     """
     data = held(table)
     sums = row_sums_of(kernel, data, "mmd_critic")
-    pool = _Pool.of(sums, data, _Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), _critic)
+    pool = Pool.of(sums, data, Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), _critic)
     chosen, trace = _critic(pool.sums, pool.most, pool.level, pool)
     pool.reporter.finish(len(chosen))
     warn_if_indefinite(pool.sums)
     return _selected(pool.positions(chosen), trace, None, "mmd-critic", data, kernel)
 
 
-def _critic(sums: RowSums, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
+def _critic(sums: RowSums, most: int, level: float, pool: Pool) -> tuple[list[int], list[float]]:
     chosen: list[int] = []
     trace: list[float] = []
     to_chosen, within, towards = np.zeros(sums.n_rows), 0.0, 0.0
@@ -195,22 +195,22 @@ def protodash(
     data = held(table)
     check.flag(sum_to_one, "sum_to_one")
 
-    def choose(sums: RowSums, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
+    def choose(sums: RowSums, most: int, level: float, pool: Pool) -> tuple[list[int], list[float]]:
         weighing, trace = _weigh(sums, most, level, pool, sum_to_one=sum_to_one)
         return weighing.rows, trace
 
     known = row_sums_of(kernel, data, "protodash")
-    pool = _Pool.of(known, data, _Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), choose)
+    pool = Pool.of(known, data, Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), choose)
     weighing, trace = _weigh(pool.sums, pool.most, pool.level, pool, sum_to_one=sum_to_one)
     pool.reporter.finish(len(weighing.rows))
     if not weighing.rows:
-        raise _nothing_to_weigh(pool.sums.is_indefinite or weighing.n_refused > 0)
+        raise nothing_to_weigh(pool.sums.is_indefinite or weighing.n_refused > 0)
     warn_if_indefinite(pool.sums, weighing.n_refused)
     return _selected(pool.positions(weighing.rows), trace, weighing.weights, "protodash", data, kernel)
 
 
-def _weigh(sums: RowSums, most: int, level: float, pool: _Pool, *, sum_to_one: bool) -> tuple[_Weighing, list[float]]:
-    weighing = _Weighing(sums, sum_to_one)
+def _weigh(sums: RowSums, most: int, level: float, pool: Pool, *, sum_to_one: bool) -> tuple[Weighing, list[float]]:
+    weighing = Weighing(sums, sum_to_one)
     trace: list[float] = []
     gains = weighing.gains
     free = np.ones(sums.n_rows, dtype=bool)
@@ -230,11 +230,11 @@ def _weigh(sums: RowSums, most: int, level: float, pool: _Pool, *, sum_to_one: b
     return weighing, trace
 
 
-Choose = Callable[[RowSums, int, float, "_Pool"], tuple[list[int], list[float]]]
+Choose = Callable[[RowSums, int, float, "Pool"], tuple[list[int], list[float]]]
 
 
 @dataclass(frozen=True)
-class _Pool:
+class Pool:
     """What rows are chosen from one after the other: all of a table, or those that were chosen in parts of it.
 
     Attributes
@@ -256,7 +256,7 @@ class _Pool:
     won: Winners | None = None
 
     @classmethod
-    def of(cls, sums: RowSums, data: Data, asked: _Asked, reporter: Reporter, choose: Choose) -> _Pool:
+    def of(cls, sums: RowSums, data: Data, asked: Asked, reporter: Reporter, choose: Choose) -> Pool:
         """Return all rows, or those of parts chosen by a function."""
         most = _most(asked.k, asked.tolerance, sums.n_rows)
         n = n_parts(asked.parts, data, asked.k, sums.n_rows, can=sums.in_parts)
@@ -280,7 +280,7 @@ class _Pool:
         return chosen if self.won is None else self.won.rows[np.array(chosen, dtype=np.int64)].tolist()
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
     """How many rows are to be chosen, and in how many parts."""
 
     k: int | None
@@ -406,7 +406,8 @@ def _criticize(
     return chosen, trace
 
 
-def _nothing_to_weigh(is_indefinite: bool) -> FishernetError:
+def nothing_to_weigh(is_indefinite: bool) -> FishernetError:
+    """Return the error for a kernel by which no row gets a weight."""
     if is_indefinite:
         return SchemaError("the kernel is not positive semidefinite: no row can be weighed by it", parameter="kernel")
     message = (
@@ -467,7 +468,7 @@ def _selected(
     )
 
 
-class _Weighing:
+class Weighing:
     """Non-negative weights of chosen rows that maximize ``w'mu - w'Kw / 2`` (Lawson and Hanson, 1974).
 
     The Cholesky factor of the rows of positive weight grows by a row with every choice. Where the weights add up to 1,
@@ -570,6 +571,42 @@ class _Weighing:
             if not self._positive:
                 break
         self.weights = weights
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are to be chosen from."""
+        return self._sums.n_rows
+
+    @property
+    def matrix(self) -> Array:
+        """The kernel between the chosen rows, (k, k)."""
+        return self._matrix - self._constant
+
+    @property
+    def needed(self) -> Array:
+        """By how much the squared distance would rise without each chosen row, all others weighed anew, (k,)."""
+        from scipy.linalg import cho_solve  # slow to import, and needed by few calls
+
+        found = np.zeros(len(self.rows))
+        at = np.array(self._positive, dtype=np.int64)
+        inverse = np.diagonal(cho_solve((self._factor, True), np.eye(len(at)), check_finite=False))
+        found[at] = self.weights[at] ** 2 / inverse
+        return found
+
+    def only(self, places: Sequence[int], weights: Array | None) -> Weighing:
+        """Return some of the chosen rows alone, with given weights, or with the best ones."""
+        found = Weighing(self._sums, self._sum_to_one)
+        found.n_refused = self.n_refused
+        found.rows = [self.rows[place] for place in places]
+        found._matrix = self._matrix[np.ix_(places, places)]
+        found._positive = list(range(len(places)))
+        if weights is not None:
+            found.weights = weights
+        else:
+            found._factor = np.asarray(np.linalg.cholesky(found._matrix))
+            before = np.maximum(self.weights[places], 0.0)
+            found._weigh(before / before.sum())
+        return found
 
     @property
     def _within(self) -> float:

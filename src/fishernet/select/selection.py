@@ -52,7 +52,7 @@ class Selection(Framed):
     sweeps: int
     """How often the chosen rows were gone through; in the last sweep nothing changed. 0: there was no search."""
     criterion: str
-    """"mmd", "chi-square", "random", "mmd-critic", "protodash", "kernel-thinning" or "criticisms"."""
+    """"mmd", "chi-square", "random", "mmd-critic", "protodash", "coreset", "kernel-thinning" or "criticisms"."""
     seed: int | None
     """The seed that gives the same start again; None when the start was given."""
     data: Data = field(repr=False)
@@ -60,7 +60,8 @@ class Selection(Framed):
     kernel: Kernel | None = field(repr=False)
     """The kernel of the criterion, where it has one."""
     weights: npt.NDArray[np.float64] | None = None
-    """(k,): what each chosen row counts in the weighted sum that is nearest to the table's mean (protodash)."""
+    """(k,): what each chosen row counts in the weighted sum that is nearest to the table's mean: shares (protodash), or
+    rows that add up to the table's total (coreset)."""
 
     def __post_init__(self) -> None:
         for array in (self.indices, self.trace, *(() if self.weights is None else (self.weights,))):
@@ -123,8 +124,9 @@ class Selection(Framed):
         Parameters
         ----------
         weights : {"own", "equal", "nearest"}, optional
-            "own" are the selection's own weights (of `protodash`), scaled to the weight of the whole table; "equal" the
-            same for every row, right for rows whose plain mean is near the table's (`greedy_mmd`); "nearest" how many
+            "own" are the selection's own weights (of `protodash` and `coreset`), scaled to the weight of the whole
+            table; "equal" the same for every row, right for rows whose plain mean is near the table's (`greedy_mmd`);
+            "nearest" how many
             rows each is the nearest to (`stands_for`). Without it, "own" where there are some, otherwise "nearest".
 
         Raises
@@ -137,7 +139,9 @@ class Selection(Framed):
         way = ("own" if own else "nearest") if weights is None else word(weights, "weights", WEIGHTS, error=SchemaError)
         chosen = self.table[self.indices]
         if way == "own" and not own:
-            raise SchemaError("the selection has no weights of its own; those of protodash have", parameter="weights")
+            raise SchemaError(
+                "the selection has no weights of its own; those of protodash and coreset have", parameter="weights"
+            )
         if way == "nearest":
             shares = self.stands_for()
         else:
