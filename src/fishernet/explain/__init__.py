@@ -1,12 +1,14 @@
-"""Which rows are behind an answer: influence of every row of the learning table on what a network says."""
+"""Which rows are behind an answer, by the influence of each on it; and what a cause does, with its doubts."""
 
 from fishernet.explain.arcs import arc
+from fishernet.explain.effects import Effect, effect
 from fishernet.explain.influence import GroupInfluence, Groups, Influence, RowSet, Without, rows
 from fishernet.explain.labels import Mislabelled, mislabelled
 from fishernet.explain.values import BlockValue, value_of
 
 __all__ = [
     "BlockValue",
+    "Effect",
     "GroupInfluence",
     "Groups",
     "Influence",
@@ -14,6 +16,7 @@ __all__ = [
     "RowSet",
     "Without",
     "arc",
+    "effect",
     "mislabelled",
     "rows",
     "value_of",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
@@ -14,6 +14,7 @@ from fishernet.graphs.dag import Dag
 from fishernet.graphs.edges import joined, require_kind, summary
 from fishernet.graphs.equivalence import UNDIRECTED, Marks
 from fishernet.graphs.graph import Links
+from fishernet.graphs.separation import reached
 from fishernet.graphs.undirected import cardinality_order
 
 NO_CLASS = "no class of DAGs has these edges as its CPDAG"
@@ -84,6 +85,42 @@ class Cpdag(Drawn):
     def extension(self) -> Dag:
         """Return a DAG of the class, always the same one; every DAG of the class is equivalent to it."""
         return self._member
+
+    def members(self) -> Iterator[Dag]:
+        """Yield the DAGs of the class: its free edges in all directions that close no cycle and make no new collider.
+
+        There may be very many: n! where all of n variables are joined.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> chain = fn.Dag.from_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
+        >>> len(list(fn.graphs.cpdag(chain).members()))
+        3
+        """
+        n = len(self.names)
+        joined: list[set[int]] = [set() for _ in range(n)]
+        parents: list[set[int]] = [set() for _ in range(n)]
+        for (a, b), head in self.marks.items():
+            joined[a].add(b)
+            joined[b].add(a)
+            if head != UNDIRECTED:
+                parents[head].add(a + b - head)
+        free = [pair for pair, head in self.marks.items() if head == UNDIRECTED]
+
+        def directed(at: int) -> Iterator[Dag]:
+            if at == len(free):
+                yield Dag(self.names, [tuple(sorted(of)) for of in parents])
+                return
+            for tail, head in (free[at], free[at][::-1]):
+                collides = any(other not in joined[tail] for other in parents[head])
+                if collides or reached([tuple(of) for of in parents], [tail])[head]:
+                    continue
+                parents[head].add(tail)
+                yield from directed(at + 1)
+                parents[head].remove(tail)
+
+        yield from directed(0)
 
     def links(self) -> Links:
         """Return what joins the variables, for pictures and files; in the layers of one of the DAGs."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, combinations, islice
 
-from fishernet.base.errors import CycleError
+from fishernet.base import check
+from fishernet.base.errors import CycleError, SchemaError
 from fishernet.base.names import Positions, position, positions
+from fishernet.graphs.adjustment import is_adjustment_set, minimal_adjustment_sets, minimal_separators
 from fishernet.graphs.directed import DirectedGraph
 from fishernet.graphs.edges import arrangement, require_kind
 from fishernet.graphs.equivalence import Marks, class_marks, relabelled
 from fishernet.graphs.graph import Links
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph
+
+MOST_COMPARED = 20  # sets that separate a pair, among which the smallest is taken
 
 
 def topological_order(names: Sequence[str], parents: Sequence[Positions], children: Sequence[Positions]) -> Positions:
@@ -202,6 +206,91 @@ class Dag(DirectedGraph):
         .. [1] R. D. Shachter, "Bayes-Ball: the rational pastime", UAI 1998.
         """
         return not d_connected(self.parents, self.children, *disjoint_positions(self._where, a, b, given))
+
+    def adjustment_sets(
+        self, x: str, y: str, *, unobserved: str | Iterable[str] = (), most: int = 1000
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the minimal sets of variables that tell the effect of x on y from what was only seen.
+
+        With such a set Z, ``P(y | do(x))`` is the mean over Z of ``P(y | x, Z)``, if the graph is one of causes. None
+        of them holds another; an empty one means that nothing need be adjusted for, and no set that nothing observed is
+        enough.
+
+        Parameters
+        ----------
+        x, y : str
+            The cause and what it acts on.
+        unobserved : a name or an iterable of names
+            Variables of which there are no data.
+        most : int
+            At most so many sets.
+
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, or x is y.
+
+        Notes
+        -----
+        Shpitser, VanderWeele and Robins (2010) have the criterion, Kloks and Kratsch (1998) the way to list the sets,
+        in a time that is polynomial for each.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> arcs = [("z", "x"), ("z", "w"), ("w", "y"), ("x", "y")]
+        >>> fn.Dag.from_edges(list("xyzw"), arcs).adjustment_sets("x", "y")
+        (('z',), ('w',))
+        """
+        cause, target = self._pair(x, y)
+        hidden = positions(self._where, unobserved)
+        every = minimal_adjustment_sets(self.parents, self.children, cause, target, hidden)
+        return tuple(self._named(found) for found in islice(every, check.integer(most, "most", least=1)))
+
+    def is_valid_adjustment(self, x: str, y: str, given: str | Iterable[str] = ()) -> bool:
+        """Return whether some variables are an adjustment set for x and y (`adjustment_sets`), minimal or not.
+
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, or x is y.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> fork = fn.Dag.from_edges(list("xyz"), [("z", "x"), ("z", "y"), ("x", "y")])
+        >>> fork.is_valid_adjustment("x", "y", "z"), fork.is_valid_adjustment("x", "y")
+        (True, False)
+        """
+        return is_adjustment_set(self.parents, self.children, *self._pair(x, y), positions(self._where, given))
+
+    def implied_independences(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        """Return for each pair that no arc joins a smallest-found set that separates it: (a, b, given).
+
+        A table of the graph's variables should have these independences; `fishernet.compare.falsify` tests those given
+        parents.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> fn.Dag.from_edges(list("abc"), [("a", "b"), ("b", "c")]).implied_independences()
+        (('a', 'c', ('b',)),)
+        """
+        found = []
+        for a, b in combinations(range(len(self.names)), 2):
+            if a not in self.parents[b] and b not in self.parents[a]:
+                sets = islice(minimal_separators(self.parents, a, b, set()), MOST_COMPARED)
+                found.append((self.names[a], self.names[b], self._named(min(sets, key=len))))
+        return tuple(found)
+
+    def _pair(self, x: str, y: str) -> tuple[int, int]:
+        cause, target = position(self._where, x), position(self._where, y)
+        if cause == target:
+            raise SchemaError(f"{x!r} cannot be its own cause; name two variables", parameter="y")
+        return cause, target
+
+    def _named(self, found: Positions) -> tuple[str, ...]:
+        return tuple(self.names[v] for v in found)
 
     def skeleton(self) -> UndirectedGraph:
         """Return the graph with the same edges without their directions."""

@@ -1,0 +1,241 @@
+"""What a variable does to another, if a graph is one of causes: the effect of setting it, with its doubts.
+
+In a graph of causes, ``P(y | do(x))`` is what y is distributed as when x is set from outside: the arcs into x are cut
+[1]_. The network of the graph answers it exactly; its parameters come from a table, so the table drawn again says how
+sure the answer is. Data tell a graph from another only up to its equivalence class: of a class each member has its own
+effect, of which the range is told [2]_.
+
+References
+----------
+.. [1] J. Pearl, *Causality*, 2nd edition, Cambridge University Press 2009, chapter 3.
+.. [2] M. H. Maathuis, M. Kalisch and P. Bühlmann, "Estimating high-dimensional intervention effects from observational
+   data", Annals of Statistics 37, 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base import check
+from fishernet.base.display import Framed
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several, shown
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed
+from fishernet.data import Table
+from fishernet.data.matching import as_data
+from fishernet.graphs import Cpdag, Dag
+from fishernet.learn.fitting import parameters
+from fishernet.models import BayesianNetwork
+
+Array = npt.NDArray[np.float64]
+
+MOST_MEMBERS = 200  # graphs of a class
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect(Framed):
+    """What setting one variable does to another.
+
+    Of a column of labels, ``answers[i, j]`` is the probability of state j of `y` when `x` is set to its i-th value; of
+    a number, ``answers[i, 0]`` is its mean. `changes` are the differences to the first value of `x`.
+    """
+
+    x: str
+    y: str
+    values: tuple[Any, ...]
+    """What x is set to."""
+    states: tuple[Any, ...]
+    """The states of y; "mean" alone where it is a number."""
+    answers: Array
+    """(n_values, n_states)."""
+    low: Array
+    high: Array
+    """(n_values, n_states): the interval of each change, by the bootstrap; of a class over all its graphs."""
+    level: float
+    """Of the intervals."""
+    adjusted: tuple[tuple[str, ...] | None, ...]
+    """For each graph a smallest set of variables by which the effect can be told from the rows alone; None where y is a
+    parent of x."""
+    by_graph: Array
+    """(n_graphs, n_values, n_states): the changes under each graph of the class; one of a Dag."""
+    n: int
+    """How many tables were drawn."""
+    seed: int
+    """The seed that draws them again."""
+
+    @property
+    def changes(self) -> Array:
+        """(n_values, n_states): by how much more y has each state, or is in the mean, than at the first value of x."""
+        found: Array = self.answers - self.answers[0]
+        return found
+
+    def __repr__(self) -> str:
+        graphs = "" if len(self.by_graph) == 1 else f" under {several(len(self.by_graph), 'graph')}"
+        return f"Effect(do({self.x}) on {self.y}{graphs}; {several(len(self.values), 'value')} of {self.x!r})"
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
+        for i, value in enumerate(self.values):
+            for j, state in enumerate(self.states):
+                what = f"E({self.y})" if self.states == ("mean",) else f"P({self.y} = {shown(state)})"
+                line = f"{what} when {self.x} is set to {shown(value)}: {self.answers[i, j]:.4g}"
+                if i:
+                    line += f", {self.changes[i, j]:+.4g} ({self.low[i, j]:+.4g} to {self.high[i, j]:+.4g})"
+                lines.append(line)
+        return "\n".join(lines)
+
+    def to_frame(self) -> pa.Table:
+        """Return a row for each value of x and state of y: the answer, the change and its interval."""
+        cells = [(i, j) for i in range(len(self.values)) for j in range(len(self.states))]
+        columns = {"answer": self.answers, "change": self.changes, "low": self.low, "high": self.high}
+        named = {self.x: [shown(self.values[i]) for i, _ in cells], self.y: [shown(self.states[j]) for _, j in cells]}
+        return pa.table(named | {name: [float(of[cell]) for cell in cells] for name, of in columns.items()})
+
+
+def effect(
+    graph: Dag | Cpdag,
+    table: Table,
+    x: str,
+    y: str,
+    *,
+    values: Sequence[Any] | None = None,
+    n: int = 200,
+    level: float = 0.95,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> Effect:
+    """Say what setting x does to y, if the graph is one of causes, with an interval by the bootstrap.
+
+    Parameters
+    ----------
+    graph : Dag or Cpdag
+        The graph of causes. Of a `Cpdag` all its graphs are asked (up to 200): the answers are
+        their mean, and the intervals hold those of all.
+    table : Table or data frame
+        What its parameters are fitted to; cells may be missing.
+    x, y : str
+        The cause, and what it acts on.
+    values : sequence, optional
+        What x is set to: by default all its states, or of a number its mean and a standard deviation above it. Changes
+        are to the first.
+    n : int
+        How many tables are drawn from the rows with replacement.
+    level : float
+        Of the intervals, between the quantiles of the changes in the tables that are drawn.
+    seed : None, int or numpy.random.Generator
+    progress : callable or True, optional
+
+    Returns
+    -------
+    Effect
+
+    Raises
+    ------
+    SchemaError
+        When a name is unknown, x is y, or a value is none of x.
+    FishernetError
+        When n or the level is out of range, or the class has more than 200 graphs.
+
+    Notes
+    -----
+    All of it stands and falls with the graph: that its arcs are causes, and that no common cause of two variables is
+    left out. No data can show that; `fishernet.compare.falsify` shows where they contradict the graph. The interval is
+    about the rows, not about the graph; that of a class is about both.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> found = fn.explain.effect(asia.dag, asia.sample(2000, seed=1), "smoke", "lung", n=50, seed=1)
+    >>> found.states, found.changes.shape
+    (('yes', 'no'), (2, 2))
+    """
+    members = _graphs_of(graph)
+    check.integer(n, "n", least=1)
+    check.number(level, "level", above=0, most=1)
+    rows = as_data(table, "effect").select(list(graph.names))
+    adjusted = tuple(_smallest(member, x, y) for member in members)  # refuses names
+    number = fixed_seed(seed)
+    chosen = _values(rows, x, values)
+    reporter = Reporter(progress, "drawing tables")
+    whole = np.array([_answers(parameters(member, rows), x, y, chosen) for member in members])
+    random = np.random.default_rng(number)
+    drawn = np.empty((n, *whole.shape))
+    own = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    for sample in range(n):
+        reporter.step(sample, n)
+        counts = random.multinomial(rows.n_rows, np.full(rows.n_rows, 1 / rows.n_rows)) * own
+        again = Table.adopt(rows.variables, rows.codes, weights=counts, n_rows=rows.n_rows)
+        drawn[sample] = [_answers(parameters(member, again), x, y, chosen) for member in members]
+    reporter.finish(n)
+    changes = drawn - drawn[:, :, :1]
+    low, high = np.quantile(changes, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    variable = rows.variables[rows.names.index(y)]
+    return Effect(
+        x,
+        y,
+        tuple(chosen),
+        ("mean",) if variable.is_continuous else variable.states,
+        whole.mean(axis=0),
+        low.min(axis=0),
+        high.max(axis=0),
+        float(level),
+        adjusted,
+        whole - whole[:, :1],
+        int(n),
+        number,
+    )
+
+
+def _values(rows: Table, x: str, values: Sequence[Any] | None) -> list[Any]:
+    """Return what x is set to."""
+    variable = rows.variables[rows.names.index(x)]
+    if values is not None:
+        if len(values) < 2:
+            raise SchemaError(f"two values of {x!r} at least are compared", parameter="values")
+        return list(values)
+    if not variable.is_continuous:
+        return list(variable.states)
+    cells = np.asarray(rows.column(x), dtype=np.float64)
+    mean, sd = float(np.nanmean(cells)), float(np.nanstd(cells))
+    return [mean, mean + sd]
+
+
+def _answers(net: BayesianNetwork, x: str, y: str, values: Sequence[Any]) -> Array:
+    """Return the probabilities or the mean of y at each value of x, (n_values, n_states)."""
+    found = []
+    for value in values:
+        answer: Any = net.given(do={x: value}).query(y)
+        found.append(
+            np.ravel(answer.mean)[:1] if net.variables[net.dag.names.index(y)].is_continuous else np.asarray(answer)
+        )
+    return np.array(found, dtype=np.float64)
+
+
+def _smallest(dag: Dag, x: str, y: str) -> tuple[str, ...] | None:
+    return min(dag.adjustment_sets(x, y, most=100), key=len, default=None)
+
+
+@singledispatch
+def _graphs_of(graph: Any) -> list[Dag]:
+    return [graph]
+
+
+@_graphs_of.register
+def _(graph: Cpdag) -> list[Dag]:
+    found = list(islice(graph.members(), MOST_MEMBERS + 1))
+    if len(found) > MOST_MEMBERS:
+        raise FishernetError(
+            f"the class has more than {MOST_MEMBERS} graphs; direct some of its edges, and give a Dag",
+            parameter="graph",
+        )
+    return found

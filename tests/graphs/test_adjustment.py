@@ -1,0 +1,130 @@
+"""Adjustment sets, held to every set of small graphs and to what they are for: the effect of doing."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+
+
+def random_dag(rng: np.random.Generator, n: int) -> fn.Dag:
+    order = rng.permutation(n)
+    names = [f"v{v}" for v in range(n)]
+    edges = [(names[order[a]], names[order[b]]) for a, b in itertools.combinations(range(n), 2) if rng.random() < 0.4]
+    return fn.Dag.from_edges(names, edges)
+
+
+def net_of(rng: np.random.Generator, dag: fn.Dag) -> fn.BayesianNetwork:
+    """Return a network of the graph with random tables of two or three states."""
+    variables = [fn.Variable(name, range(int(rng.integers(2, 4)))) for name in dag.names]
+    tables, parents = {}, {}
+    for v, of in enumerate(dag.parents):
+        shape = tuple(variables[p].cardinality for p in of)
+        tables[dag.names[v]] = rng.dirichlet(np.ones(variables[v].cardinality), size=shape)
+        parents[dag.names[v]] = [dag.names[p] for p in of]
+    return fn.BayesianNetwork.from_tables(variables, parents, tables)
+
+
+def adjusted(net: fn.BayesianNetwork, x: str, y: str, given: tuple[str, ...]) -> np.ndarray:
+    """Return the sum over the given of P(y | x, given) P(given), one row a state of x."""
+    joint = np.asarray(net.query([x, y, *given]))
+    of_given = joint.sum(axis=(0, 1))
+    conditional = joint / joint.sum(axis=1, keepdims=True)
+    return np.asarray((conditional * of_given).reshape(*joint.shape[:2], -1).sum(axis=2))
+
+
+def doing(net: fn.BayesianNetwork, x: str, y: str) -> np.ndarray:
+    states = net.variables[net.dag.names.index(x)].states
+    return np.array([np.asarray(net.given(do={x: state}).query(y)) for state in states])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_they_are_the_minimal_ones_of_all_sets(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dag = random_dag(rng, 6)
+    for x, y in itertools.permutations(dag.names, 2):
+        others = [name for name in dag.names if name not in (x, y)]
+        hidden = set(rng.choice(others, 1)) if seed % 2 else set()
+        subsets = [set(s) for size in range(len(others) + 1) for s in itertools.combinations(others, size)]
+        valid = [s for s in subsets if dag.is_valid_adjustment(x, y, s)]
+        open_ones = [s for s in valid if not s & hidden]
+        minimal = {frozenset(s) for s in open_ones if not any(other < s for other in open_ones)}
+        found = dag.adjustment_sets(x, y, unobserved=hidden)
+        assert len(set(map(frozenset, found))) == len(found)
+        assert set(map(frozenset, found)) == minimal
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_adjusting_for_one_gives_the_effect_of_doing_and_for_others_it_does_not(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dag = random_dag(rng, 5)
+    net = net_of(rng, dag)
+    for x, y in itertools.permutations(dag.names, 2):
+        others = [name for name in dag.names if name not in (x, y)]
+        true = doing(net, x, y)
+        for size in range(len(others) + 1):
+            for given in itertools.combinations(others, size):
+                right = np.allclose(adjusted(net, x, y, given), true, atol=1e-9)
+                assert right == dag.is_valid_adjustment(x, y, given), (x, y, given)
+
+
+def test_textbook_graphs() -> None:
+    m_shape = fn.Dag.from_edges(list("xyabm"), [("a", "x"), ("a", "m"), ("b", "m"), ("b", "y"), ("x", "y")])
+    assert m_shape.adjustment_sets("x", "y") == ((),)
+    assert not m_shape.is_valid_adjustment("x", "y", "m")  # a collider that is known opens a path
+    assert m_shape.is_valid_adjustment("x", "y", ["m", "a"])
+    front_door = fn.Dag.from_edges(list("xyzu"), [("u", "x"), ("u", "y"), ("x", "z"), ("z", "y")])
+    assert front_door.adjustment_sets("x", "y", unobserved="u") == ()
+    assert front_door.adjustment_sets("x", "z", unobserved="u") == ((),)
+    assert front_door.adjustment_sets("z", "y", unobserved="u") == (("x",),)
+    mediator = fn.Dag.from_edges(list("xym"), [("x", "m"), ("m", "y")])
+    assert not mediator.is_valid_adjustment("x", "y", "m")
+
+
+def test_many_sets_are_listed_up_to_a_number() -> None:
+    arcs = []
+    for chain in range(10):
+        a, b = f"a{chain}", f"b{chain}"
+        arcs += [(a, "x"), (a, b), (b, "y")]
+    names = ["x", "y", *dict.fromkeys(name for arc in arcs for name in arc if name not in "xy")]
+    dag = fn.Dag.from_edges(names, arcs)
+    assert len(dag.adjustment_sets("x", "y", most=5000)) == 2**10
+    assert len(dag.adjustment_sets("x", "y", most=7)) == 7
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_implied_independences_hold_and_cover_all_pairs_without_an_arc(seed: int) -> None:
+    dag = random_dag(np.random.default_rng(seed), 7)
+    told = dag.implied_independences()
+    assert all(dag.is_d_separated(a, b, given) for a, b, given in told)
+    apart = {frozenset(pair) for pair in itertools.combinations(dag.names, 2)} - {frozenset(arc) for arc in dag.edges}
+    assert {frozenset((a, b)) for a, b, _ in told} == apart
+
+
+def test_what_is_no_pair_is_refused() -> None:
+    dag = fn.Dag.from_edges(list("xy"), [("x", "y")])
+    with pytest.raises(fn.SchemaError):
+        dag.adjustment_sets("x", "x")
+    with pytest.raises(fn.SchemaError):
+        dag.is_valid_adjustment("x", "nobody")
+    assert dag.adjustment_sets("y", "x") == ()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_members_of_a_class_are_the_dags_with_its_edges(seed: int) -> None:
+    dag = random_dag(np.random.default_rng(seed), 4)
+    found = [member.edges for member in fn.graphs.cpdag(dag).members()]
+    pairs = [tuple(pair) for pair in dag.edges]
+    every = []
+    for ways in itertools.product([False, True], repeat=len(pairs)):
+        try:
+            other = fn.Dag.from_edges(
+                dag.names, [(b, a) if way else (a, b) for way, (a, b) in zip(ways, pairs, strict=True)]
+            )
+        except fn.CycleError:
+            continue
+        if other.is_equivalent(dag):
+            every.append(other.edges)
+    assert len(set(found)) == len(found)
+    assert set(found) == set(every)
