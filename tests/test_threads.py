@@ -22,6 +22,15 @@ def test_set_threads_returns_what_was() -> None:
     assert _core.get_threads() == before
 
 
+def test_threads_are_set_for_a_while() -> None:
+    before = fn.get_threads()
+    with fn.threads(3):
+        assert fn.get_threads() == 3
+    with pytest.raises(RuntimeError), fn.threads(2):
+        raise RuntimeError
+    assert fn.get_threads() == before
+
+
 def test_none_is_what_the_machine_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FISHERNET_THREADS", raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)

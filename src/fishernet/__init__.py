@@ -40,7 +40,7 @@ from fishernet.base.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
-from fishernet.base.threads import set_threads
+from fishernet.base.threads import get_threads, set_threads, threads
 from fishernet.data import Continuous, Stream, Table, Variable, read_query, read_table, scan, write_table
 from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
@@ -96,6 +96,7 @@ __all__ = [
     "errors",
     "explain",
     "files",
+    "get_threads",
     "graphs",
     "hamming",
     "independence",
@@ -121,6 +122,7 @@ __all__ = [
     "select",
     "set_threads",
     "shd",
+    "threads",
     "write_bif",
     "write_table",
 ]

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fishernet import _core
@@ -82,6 +84,43 @@ def set_threads(n: int | None = None) -> int:
     before = _core.get_threads()
     _core.set_threads(wanted)
     return before
+
+
+def get_threads() -> int:
+    """Return the number of threads of the core.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> fn.get_threads() >= 1
+    True
+    """
+    return _core.get_threads()
+
+
+@contextmanager
+def threads(n: int | None = None) -> Iterator[None]:
+    """Work with so many threads of the core within a ``with``, and with as many as before afterwards.
+
+    The number is that of the whole process: of two ``with`` at once in threads of your own, the last to end decides.
+
+    Parameters
+    ----------
+    n : int or None
+        As for `set_threads`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> with fn.threads(1):
+    ...     fn.get_threads()
+    1
+    """
+    before = set_threads(n)
+    try:
+        yield
+    finally:
+        set_threads(before)
 
 
 set_threads()
