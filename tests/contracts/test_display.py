@@ -109,6 +109,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Step": lambda: fn.learn.Step("add", "one", "other", 1.0),
     "SearchResult": lambda: fn.learn.structure(TABLE, search="hill-climb", max_parents=1),
     "Effect": lambda: fn.explain.effect(_one_arc()[0], _one_arc()[1], "a", "b", n=2, seed=1),
+    "PcResult": lambda: fn.learn.pc(TABLE.select(TABLE.names[:6])),
     "BestGraphs": lambda: fn.learn.best_graphs(TABLE.select(TABLE.names[:6]), within=1.0, max_parents=1),
     "EdgeStrengths": lambda: fn.learn.edge_strengths(TABLE, 2, search="hill-climb", max_parents=1, seed=1),
     "CrossValidation": lambda: fn.learn.cross_validate(FEW, folds=2, seed=1),

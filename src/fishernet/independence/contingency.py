@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -99,6 +100,10 @@ class IndependenceTest(Protocol):
         """Return how strongly the two depend on each other, larger is stronger, to compare candidates."""
         return self(i, j, given).statistic
 
+    def bounds(self, i: int, j: int, sets: Sequence[tuple[int, ...]], /) -> npt.NDArray[np.float64] | None:  # noqa: ARG002
+        """Return what the p-values given each of several sets are at most, where that is cheaper; None: it is not."""
+        return None
+
     @property
     def permutations(self) -> int:
         """The number of permutations of one test."""
@@ -122,6 +127,7 @@ class FunctionTest(IndependenceTest):
 
 
 Numbers = npt.NDArray[np.float64]
+MOST_DEGREES = 2.0**53  # a chi-square distribution with more is none
 
 CUT = "say bins=4 here; the tests 'fisher-z' and 'knn-mi' take numbers as they are"
 
@@ -238,6 +244,29 @@ class GSquared(ContingencyTest):
 
     called = "g-squared"
 
+    def bounds(self, i: int, j: int, sets: Sequence[tuple[int, ...]], /) -> npt.NDArray[np.float64] | None:
+        """Return the p-values for all degrees of freedom, at least the adjusted ones, by two likelihoods each.
+
+        None where the core does not count the rows.
+        """
+        if self._likelihoods is None:
+            return None
+        families = [tuple(sorted(of)) for given in sets for of in (given, (*given, i))]
+        offsets = np.cumsum([0, *map(len, families)], dtype=np.int64)
+        parents = np.array([v for of in families for v in of], dtype=np.int32)
+        found = self._likelihoods.family_scores(np.full(len(families), j, dtype=np.int32), offsets, parents)
+        statistics = np.maximum(2 * (found[1::2] - found[::2]), 0.0)
+        states = [variable.cardinality for variable in self._source.variables]
+        degrees = [(states[i] - 1) * (states[j] - 1) * math.prod([states[v] for v in given]) for given in sets]
+        limited = np.maximum(np.array(degrees, dtype=np.float64), 1.0).clip(max=MOST_DEGREES).astype(np.int64)
+        return np.exp(_core.log_chi_square_tails(statistics, limited))
+
+    @cached_property
+    def _likelihoods(self) -> _core.SetTerms | None:
+        if self._source.has_missing or (columns := self._source.in_core()) is None:
+            return None
+        return _core.SetTerms(columns, "likelihood", 0.0)
+
     def _statistic(self, n: Numbers, expected: Numbers) -> float:
         return float(2 * np.sum(n * np.log(n / expected)))
 
@@ -286,6 +315,8 @@ def cells_of(counts: Statistic, i: int, j: int) -> tuple[Numbers, Numbers, int]:
     They are (cells,) counts and what independence expects, row times column over the table's total; then the degrees of
     freedom.
     """
+    if counts.states is None and counts.counts.size:
+        return _of_all_cells(counts, i, j)
     states, values = occurring(counts)
     n = values.astype(np.float64)
     at = [counts.variables.index(i), counts.variables.index(j)]
@@ -298,6 +329,20 @@ def cells_of(counts: Statistic, i: int, j: int) -> tuple[Numbers, Numbers, int]:
     # the table of each row and of each column, for how many of them a table has
     rows_of, columns_of = (np.bincount(table[np.unique(part, return_index=True)[1]]) for part in (row, column))
     return n, expected, int(((rows_of - 1) * (columns_of - 1)).sum())
+
+
+def _of_all_cells(counts: Statistic, i: int, j: int) -> tuple[Numbers, Numbers, int]:
+    """Return the same where all cells are held."""
+    ends = [counts.variables.index(v) for v in (i, j)]
+    others = [axis for axis in range(counts.counts.ndim) if axis not in ends]
+    table = counts.counts.transpose(*others, *ends).astype(np.float64)
+    table = table.reshape(-1, *table.shape[-2:])
+    of_i, of_j = table.sum(axis=2), table.sum(axis=1)
+    total = of_i.sum(axis=1)
+    degrees = int((((of_i > 0).sum(axis=1) - 1).clip(0) * ((of_j > 0).sum(axis=1) - 1).clip(0)).sum())
+    group, row, column = np.nonzero(table)
+    expected = of_i[group, row] * of_j[group, column] / total[group]
+    return table[group, row, column], expected, degrees
 
 
 def _numbered(rows: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ blankets (`markov_blankets`). Configurations of parents may share rows of probab
 from fishernet.learn.blankets import MarkovBlankets, markov_blankets, markov_graph
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.clustering import Clusters, clusters
+from fishernet.learn.constraints import PcResult, pc
 from fishernet.learn.cross_validation import CrossValidation, Likelihood, PredictionQuality, cross_validate, hold_out
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
@@ -43,6 +44,7 @@ __all__ = [
     "Likelihood",
     "MarkovBlankets",
     "Order",
+    "PcResult",
     "PredictionQuality",
     "Rules",
     "Scorer",
@@ -76,6 +78,7 @@ __all__ = [
     "merge_rows",
     "naive_bayes",
     "parameters",
+    "pc",
     "structure",
     "tan",
 ]
