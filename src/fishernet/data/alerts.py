@@ -14,7 +14,7 @@ from fishernet.data.variable import Column
 Codes = npt.NDArray[Any]
 Known = Sequence[tuple[Column, Codes]]
 
-MOST_ROWS = 2**20  # that are looked through for copies
+MOST_ROWS = 2**21  # of more, some are looked at
 SOME_CELLS = 20_000  # among which the most frequent number is looked for
 SOME_ROWS = 2000  # that rule most pairs of columns out
 MOST_PAIRED = 100  # columns that are held beside one another
@@ -30,13 +30,17 @@ def alerts_of(variables: Sequence[Column], columns: Sequence[Codes], n_rows: int
     """Return a sentence for each thing that is odd about a table's rows and columns."""
     if not n_rows:
         return ()
-    known = list(zip(variables, columns, strict=True))
-    found = [*_copies(known, n_rows), *_lacking(known, n_rows), *_even(known), *_strange(known)]
+    step = -(-n_rows // MOST_ROWS)
+    known = [(variable, column[::step]) for variable, column in zip(variables, columns, strict=True)]
+    looked_at = n_rows if step == 1 else -(-n_rows // step)
+    found = [] if step == 1 else [f"of {n_rows:,} rows {looked_at:,} were looked at for what is odd"]
+    n_rows = looked_at
+    found += [*_copies(known, n_rows), *_lacking(known, n_rows), *_even(known), *_strange(known)]
     return (*found, *_following(known, n_rows))
 
 
 def _copies(known: Known, n_rows: int) -> Iterator[str]:
-    if not known or n_rows > MOST_ROWS:
+    if not known:
         return
     keys = np.zeros(n_rows, dtype=np.uint64)
     for _, column in known:
