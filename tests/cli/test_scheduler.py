@@ -53,7 +53,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def of_all(facts: dict[str, Any]) -> dict[str, Any]:
     """Return facts without those that name files or times, and those that need the rows."""
-    apart = ("table", "seconds", "model", "missingness", "beyond", "bound", "gap", "proof")
+    apart = ("table", "seconds", "model", "missingness", "beyond", "bound", "gap", "proof", "alerts")
     return {name: fact for name, fact in facts.items() if name not in apart}
 
 

@@ -209,7 +209,7 @@ def marginals(
     asked = None if wanted is None else [every[place] for place in positions(every, wanted)]
     if numbers and (asked is None or set(asked) & set(numbers)):
         raise SchemaError(f"{numbers[0]!r} is continuous: it has no states with probabilities", parameter="names")
-    evidence = dict(given) if given is not None else {}
+    evidence: Mapping[str, Any] = {} if given is None else given
     drawn = _asked(net, every, asked, evidence, limit, options)
     bars = [_bars(net.variables[every.index(name)], before, after, limit) for name, before, after in drawn]
     if ax is None:
