@@ -64,6 +64,7 @@ ALL = (
     Contender("scikit-learn", "scikit-learn", "sklearn_peer", threads=(1, 2)),
     Contender("hmmlearn", "hmmlearn", "hmmlearn_peer"),
     Contender("tigramite", "tigramite", "tigramite_peer", threads=(1, 2)),
+    Contender("causal-learn", "causal-learn", "causallearn_peer"),
     Contender("pyarrow", "pyarrow", "pyarrow_peer", threads=(1, 2), python=sys.executable),
     Contender("AIX360", "aix360", "aix360_peer"),
     Contender("mmd-critic", "mmd-critic", "mmd_critic_peer"),

@@ -38,6 +38,7 @@ TOPICS += [
     "sequences",
     "gaussian",
     "neighbours",
+    "graphs",
     "missing",
     "comparison",
     "explanations",
