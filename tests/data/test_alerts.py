@@ -88,3 +88,12 @@ def test_what_is_said_to_follow_does(table: fn.Table) -> None:
                 b < table.variables[table.names.index(other)].cardinality
             )
             assert len(set(zip(a[known].tolist(), b[known].tolist(), strict=True))) == len(set(a[known].tolist()))
+
+
+def test_of_many_columns_one_sentence_is_said() -> None:
+    rng = np.random.default_rng(7)
+    frame = {f"v{v}": np.where(rng.permutation(400) < 8, "yes", "no") for v in range(40)}
+    said = [line for line in fn.Table.from_frame(frame).alerts() if "95%" in line]
+    assert len(said) == 1
+    assert said[0].startswith("40 columns are the same in more than 95% of the rows that know them: 'v0', 'v1'")
+    assert len(said[0]) < 300

@@ -17,6 +17,7 @@ Known = Sequence[tuple[Column, Codes]]
 MOST_ROWS = 2**21  # of more, some are looked at
 SOME_CELLS = 20_000  # among which the most frequent number is looked for
 SOME_ROWS = 2000  # that rule most pairs of columns out
+MOST_TOLD = 5  # columns of which the same is said one by one
 MOST_PAIRED = 100  # columns that are held beside one another
 ROWS_OF_A_STATE = 5  # at least, in the mean: otherwise anything follows from a column
 MOST_OF_ONE = 0.95  # of the rows
@@ -53,18 +54,27 @@ def _copies(known: Known, n_rows: int) -> Iterator[str]:
         yield f"{several(copies, 'row is a copy', 'rows are copies')} of another row ({copies / n_rows:.2g} of all)"
 
 
+def _told(found: Sequence[tuple[str, str]], together: str) -> Iterator[str]:
+    """Yield the sentence of each of some columns; of many, one for all."""
+    if len(found) <= MOST_TOLD:
+        yield from (sentence for _, sentence in found)
+    else:
+        yield f"{len(found):,} columns {together}: {listed([name for name, _ in found])}"
+
+
 def _lacking(known: Known, n_rows: int) -> Iterator[str]:
+    found = []
     for variable, column in known:
         share = np.count_nonzero(variable.missing(column)) / n_rows
-        if share == 1:
-            yield f"{variable.name!r} is empty"
-        elif share > MOST_LACKING:
-            yield f"{variable.name!r} lacks {share:.0%} of its cells"
+        if share > MOST_LACKING:
+            what = "is empty" if share == 1 else f"lacks {share:.0%} of its cells"
+            found.append((variable.name, f"{variable.name!r} {what}"))
+    yield from _told(found, f"lack more than {MOST_LACKING:.0%} of their cells")
 
 
 def _even(known: Known) -> Iterator[str]:
     """Yield columns that are the same in all rows, or in nearly all."""
-    constant = []
+    constant, nearly = [], []
     for variable, column in known:
         if variable.is_continuous:
             cells = column[~variable.missing(column)]
@@ -78,13 +88,16 @@ def _even(known: Known) -> Iterator[str]:
             constant.append(variable.name)
         elif counts.max() > MOST_OF_ONE * counts.sum():
             state = variable.states[int(counts.argmax())]
-            yield f"{variable.name!r} is {state!r} in {counts.max() / counts.sum():.1%} of the rows that know it"
+            share = counts.max() / counts.sum()
+            nearly.append((variable.name, f"{variable.name!r} is {state!r} in {share:.1%} of the rows that know it"))
+    yield from _told(nearly, f"are the same in more than {MOST_OF_ONE:.0%} of the rows that know them")
     if constant:
         yield f"{listed(constant)} {'is' if len(constant) == 1 else 'are'} the same in all rows"
 
 
 def _strange(known: Known) -> Iterator[str]:
     """Yield numbers that stand for many rows, or that are far from all others more than once."""
+    spikes = []
     for variable, column in known:
         if not variable.is_continuous or variable.unit is not None:
             continue
@@ -97,7 +110,7 @@ def _strange(known: Known) -> Iterator[str]:
         most = float(values[counts.argmax()])
         share = np.count_nonzero(cells == most) / len(cells)
         if share > SPIKE:
-            yield f"{variable.name!r} is {most:g} in {share:.0%} of the rows that know it"
+            spikes.append((variable.name, f"{variable.name!r} is {most:g} in {share:.0%} of the rows that know it"))
         first, last = float(inside.min()), float(inside.max())
         for far, near, other in ((high, last, low), (low, first, high)):
             rest, n = abs(near - other), int(np.count_nonzero(cells == far))
@@ -109,6 +122,7 @@ def _strange(known: Known) -> Iterator[str]:
                     f"{variable.name!r} is {far:g} in {rows}, far from the others ({span}): perhaps a word for missing "
                     f"({remedy})"
                 )
+    yield from _told(spikes, f"have one number in more than {SPIKE:.0%} of the rows that know them")
 
 
 def _following(known: Known, n_rows: int) -> Iterator[str]:
