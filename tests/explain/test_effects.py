@@ -110,6 +110,12 @@ def test_what_is_no_question_is_refused() -> None:
             effect(FORK, table, "x", "y", **option)
 
 
+def test_of_a_network_its_graph_is_taken() -> None:
+    table = confounded(200, 7)
+    one, other = (effect(of, table, "x", "y", n=3, seed=1) for of in (FORK, fn.learn.parameters(FORK, table)))
+    np.testing.assert_array_equal(one.low, other.low)
+
+
 def test_it_is_said_in_words() -> None:
     found = effect(FORK, confounded(300, 2), "x", "y", n=10, seed=1)
     assert "when 'x' is set to" not in str(found)

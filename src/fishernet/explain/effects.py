@@ -33,6 +33,7 @@ from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Cpdag, Dag
+from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.learn.fitting import parameters
 from fishernet.models import BayesianNetwork
 
@@ -102,7 +103,7 @@ class Effect(Framed):
 
 
 def effect(
-    graph: Dag | Cpdag,
+    graph: Dag | Cpdag | HasGraph,
     table: Table,
     x: str,
     y: str,
@@ -117,8 +118,8 @@ def effect(
 
     Parameters
     ----------
-    graph : Dag or Cpdag
-        The graph of causes. Of a `Cpdag` all its graphs are asked (up to 200): the answers are
+    graph : Dag, Cpdag or BayesianNetwork
+        The graph of causes; of a network its graph alone. Of a `Cpdag` all its graphs are asked (up to 200): the answers are
         their mean, and the intervals hold those of all.
     table : Table or data frame
         What its parameters are fitted to; cells may be missing.
@@ -159,10 +160,11 @@ def effect(
     >>> found.states, found.changes.shape
     (('yes', 'no'), (2, 2))
     """
-    members = _graphs_of(graph)
+    causes: Any = graph_of(graph)
+    members = _graphs_of(causes)
     check.integer(n, "n", least=1)
     check.number(level, "level", above=0, most=1)
-    rows = as_data(table, "effect").select(list(graph.names))
+    rows = as_data(table, "effect").select(list(causes.names))
     adjusted = tuple(_smallest(member, x, y) for member in members)  # refuses names
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)
