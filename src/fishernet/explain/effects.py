@@ -119,8 +119,8 @@ def effect(
     Parameters
     ----------
     graph : Dag, Cpdag or BayesianNetwork
-        The graph of causes; of a network its graph alone. Of a `Cpdag` all its graphs are asked (up to 200): the answers are
-        their mean, and the intervals hold those of all.
+        The graph of causes; of a network its graph alone. Of a `Cpdag` all its graphs are asked (up to 200): the
+        answers are their mean, and the intervals hold those of all.
     table : Table or data frame
         What its parameters are fitted to; cells may be missing.
     x, y : str
