@@ -1,6 +1,7 @@
 """Graphs by tests of independence, held to what a test that knows the truth must give."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -118,6 +119,25 @@ def test_limits_are_kept() -> None:
     stopped = pc(fn.datasets.load("alarm").sample(2000, seed=1), max_seconds=0.0)
     assert not stopped.finished
     assert "stopped by the time limit" in repr(stopped)
+
+
+class Certain(IndependenceTest):
+    """A test whose bounds say of all sets that they separate nothing."""
+
+    def __call__(self, i: int, j: int, given: tuple[int, ...]) -> TestResult:
+        raise AssertionError((i, j, given))
+
+    def bounds(self, i: int, j: int, sets: Sequence[tuple[int, ...]]) -> np.ndarray:  # noqa: ARG002
+        return np.zeros(len(sets))
+
+
+def test_time_is_looked_at_where_bounds_decide_all_tests() -> None:
+    names = [f"v{v}" for v in range(5)]
+    every = pc(None, names=names, test=Certain())
+    assert every.finished
+    assert every.n_tests == 10 * (1 + 3 + 3 + 1)  # each pair given each set of the three others
+    stopped = pc(None, names=names, test=Certain(), max_seconds=0.0)
+    assert (stopped.finished, stopped.n_tests) == (False, 0)
 
 
 def test_contradictions_are_told() -> None:

@@ -77,7 +77,7 @@ class PcResult(Framed):
 
     @property
     def cpdag(self) -> Cpdag | None:
-        """The class of graphs with these edges; None where there is none, since tests contradict one another."""
+        """The class of graphs with these edges; None where tests contradict one another, so that there is none."""
         try:
             return Cpdag(self.names, self.directed, self.undirected)
         except SchemaError:
@@ -267,6 +267,8 @@ class _Search:
         """Yield those sets of which a bound does not say already that they do not separate a and b."""
         waiting = iter(sets)
         while some := list(itertools.islice(waiting, AT_ONCE)):
+            if self._is_late():
+                return
             bounds = self._test.bounds(min(a, b), max(a, b), some)
             if bounds is None:
                 yield from some
@@ -283,11 +285,19 @@ class _Search:
     def _p_value(self, a: int, b: int, given: tuple[int, ...]) -> float:
         key = (a, b, given) if a < b else (b, a, given)
         if key not in self._known:
-            if self._watch.look(len(self._known)):
-                self._late = True
+            if self._is_late():
                 return 0.0
             self._known[key] = float(self._test(*key).p_value)
         return self._known[key]
+
+    @property
+    def _n_tests(self) -> int:
+        return len(self._known) + self._n_bounded
+
+    def _is_late(self) -> bool:
+        """Say how far it is, and return whether the time is over."""
+        self._late = self._late or self._watch.look(self._n_tests)
+        return self._late
 
     # ------------------------------------------------------------------------------------------------- directions
 
@@ -300,11 +310,12 @@ class _Search:
                 if first is not None and second is not None and first < second:
                     self._arcs.add((a, b))
         found = []
+        joined = [frozenset(of) for of in self._joined]
         for c in range(n):
             for a, b in itertools.combinations(sorted(self._joined[c]), 2):
                 if b in self._joined[a] or self._late:
                     continue
-                share, p = self._share_with(a, c, b)
+                share, p = self._share_with(a, c, b, joined)
                 none = share is None
                 if none or (share == HALF if rule == "majority" else 0 < share < 1):  # type: ignore[operator]
                     self._ambiguous.add((a, c, b))
@@ -318,10 +329,9 @@ class _Search:
         while self._follow():
             pass
 
-    def _share_with(self, a: int, c: int, b: int) -> tuple[float | None, float]:
+    def _share_with(self, a: int, c: int, b: int, joined: list[frozenset[int]]) -> tuple[float | None, float]:
         """Return in what share of the sets that separate a and b c is, and the largest p-value of these."""
-        frozen = [frozenset(of) for of in self._joined]
-        sets = {given for size in range(self._given + 1) for given in self._sets(a, b, frozen, size)}
+        sets = {given for size in range(self._given + 1) for given in self._sets(a, b, joined, size)}
         separating = self._separating.get((min(a, b), max(a, b)))
         if separating is not None:
             sets.add(separating)
@@ -384,7 +394,7 @@ class _Search:
             if a < b and not {(a, b), (b, a)} & self._arcs
         ]
         arcs = sorted(self._arcs, key=lambda arc: (arc[1], arc[0]))
-        self._watch.finish(len(self._known))
+        self._watch.finish(self._n_tests)
         return PcResult(
             names,
             tuple((names[a], names[b]) for a, b in arcs),
@@ -394,7 +404,7 @@ class _Search:
             tuple((names[a], names[c], names[b]) for a, c, b in sorted(self._ambiguous)),
             tuple((names[a], names[c], names[b]) for a, c, b in self._conflicts),
             self._alpha,
-            len(self._known) + self._n_bounded,
+            self._n_tests,
             not self._late,
             self._watch.seconds,
         )
