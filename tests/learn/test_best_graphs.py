@@ -1,6 +1,7 @@
 """The graphs within some nats of the best, held to all graphs of few variables."""
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,17 @@ def every_arc(parent: str, child: str) -> bool:
     return True
 
 
-def brute_force(table: fn.Table, score: Any, within: float, allowed: Callable[[str, str], bool] = every_arc) -> Classes:
+def every_family(child: int, parents: tuple[int, ...]) -> bool:
+    return True
+
+
+def brute_force(
+    table: fn.Table,
+    score: Any,
+    within: float,
+    allowed: Callable[[str, str], bool] = every_arc,
+    fits: Callable[[int, tuple[int, ...]], bool] = every_family,
+) -> Classes:
     """Return the score of the best graph of each class within some nats of the best of all."""
     names = table.names
     n = len(names)
@@ -51,7 +62,8 @@ def brute_force(table: fn.Table, score: Any, within: float, allowed: Callable[[s
     sets = []
     for child in range(n):
         others = [v for v in range(n) if v != child and allowed(names[v], names[child])]
-        sets.append([s for size in range(len(others) + 1) for s in itertools.combinations(others, size)])
+        every = [s for size in range(len(others) + 1) for s in itertools.combinations(others, size)]
+        sets.append([s for s in every if fits(child, s)])
         for s in sets[-1]:
             dag = fn.Dag(names, [s if v == child else () for v in range(n)])
             local[child, s] = fn.score(dag, table, score) - sum(
@@ -104,6 +116,20 @@ def test_a_class_is_there_when_one_of_its_graphs_keeps_the_rules(score: Any) -> 
     tiers = [["v3"], ["v0", "v1", "v2"]]
     later = brute_force(table, score, 5.0, lambda parent, child: child != "v3")
     same(classes(best_graphs(table, score=score, within=5.0, tiers=tiers)), later)
+
+
+@pytest.mark.parametrize("seed", [9, 10, 12])
+def test_limits_on_families_cut_no_class_in_two(seed: int) -> None:
+    """Of equivalent graphs all or none keep within a number of parents, or of cells."""
+    table = rows(seed, 400, 4)
+    states = [variable.cardinality for variable in table.variables]
+    few = brute_force(table, "aic", 500.0, fits=lambda _, parents: len(parents) <= 1)
+    same(classes(best_graphs(table, score="aic", within=500.0, max_parents=1)), few)
+    small = brute_force(
+        table, "aic", 500.0, fits=lambda child, parents: states[child] * math.prod(states[p] for p in parents) <= 12
+    )
+    same(classes(best_graphs(table, score="aic", within=500.0, max_cells=12)), small)
+    assert len(few) < 185 > len(small)  # all classes of four variables
 
 
 def test_numbers_and_both_kinds_have_theirs() -> None:

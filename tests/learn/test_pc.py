@@ -127,7 +127,7 @@ class Certain(IndependenceTest):
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> TestResult:
         raise AssertionError((i, j, given))
 
-    def bounds(self, i: int, j: int, sets: Sequence[tuple[int, ...]]) -> np.ndarray:  # noqa: ARG002
+    def bounds(self, i: int, j: int, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
         return np.zeros(len(sets))
 
 

@@ -202,7 +202,7 @@ def prints_where_one_looks() -> bool:
 
 
 def terminal_width() -> int | None:
-    """Return how many characters fit into a line where somebody looks; None where lines may be long."""
+    """Return the width of the terminal in characters; None where the output goes elsewhere, and lines may be long."""
     return shutil.get_terminal_size().columns if prints_where_one_looks() else None
 
 

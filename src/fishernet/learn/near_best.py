@@ -44,7 +44,6 @@ from fishernet.scores import LocalScores, Score
 NUMBER = 8  # bytes
 MOST_VARIABLES = 25  # the core's tables have a number for each of their subsets
 TIES = 1e-9  # nats by which a set is worse than a subset and counts: those that are as good are among the best
-EQUIVALENT = ("likelihood", "bdeu", "qnml")  # measures that are the same for equivalent graphs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,8 +148,8 @@ def best_graphs(
     most : int
         At most so many classes, the best ones.
     score, max_parents, max_cells, required, forbidden, tiers, **options
-        As for `structure`. With arcs required or forbidden, tiers or `max_cells` that binds, a class is there when one
-        of its graphs keeps the rules. Where equivalent graphs score differently ("fnml", "k2"), a class has the score
+        As for `structure`. With arcs required or forbidden, or tiers, a class is there when one of its graphs keeps the
+        rules. Where equivalent graphs score differently ("fnml", "k2"), a class has the score
         of its best graph.
     max_memory : float
         Bytes that tables and parent sets may take; default 2**33.
@@ -213,9 +212,10 @@ def best_graphs(
     finding = ParentSetSearch(scorer, asked.rules, max_memory, slack=max(within, TIES))
     if not finding.run(watch) or finding.sets is None:
         _refuse_short(max_seconds)
+    # a class that a rule cuts, or whose members score differently, is met by any of its graphs
     ruled = asked.rules.required.any() or (asked.rules.forbidden & ~np.eye(n, dtype=bool)).any()
-    measure, _ = asked.score.core_term(asked.source.total) or ("unknown", 0.0)
-    equivalent = measure in EQUIVALENT and not ruled and max_cells == MAX_CELLS
+    known = not lacks and not any(variable.is_continuous for variable in asked.source.variables)
+    equivalent = asked.score.equivalent and known and not ruled
     search = _core.NearBest(finding.sets, within, most, equivalent)
     try:
         while not search.finished and not watch.look(finding.sets.n_wanted + search.n_met):

@@ -126,6 +126,8 @@ class Score(ABC):
     """Whether columns may be labels and numbers; what follows is then of its scores of numbers."""
     averages: ClassVar[bool] = False
     """Whether the likelihood of rows that are complete in a family is taken for as many as there are rows at all."""
+    equivalent: ClassVar[bool] = False
+    """Whether equivalent graphs of labels, all cells known, have the same score."""
 
     def price_in(self, source: Source) -> float:  # noqa: ARG002
         """Return what a parameter costs, in nats."""
@@ -165,6 +167,7 @@ class PenalizedLikelihood(Score):
     """
 
     mixes: ClassVar[bool] = True
+    equivalent: ClassVar[bool] = True
 
     def source(self, data: Any) -> Source:
         """Return data as a source of labels, of numbers or of both."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ class Bdeu(Score):
 
     ess: float = 1.0
     """The equivalent sample size, positive."""
+
+    equivalent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check.number(self.ess, "ess", above=0)

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -131,6 +131,8 @@ class Qnml(Score):
     No parameter to choose, and the same for equivalent structures. Between whole numbers the regrets are interpolated
     linearly in N.
     """
+
+    equivalent: ClassVar[bool] = True
 
     def joint(self, statistic: Statistic) -> float:
         """Return the log of the NML of a set taken as one variable, up to N log N."""
