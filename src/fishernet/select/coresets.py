@@ -5,7 +5,7 @@ log-likelihood, in the Fisher metric. Where the weighted rows know as much of ea
 that is fitted to them loses half the squared distance per row, to second order (`docs/coresets.md`).
 
 Rows are gathered some at a time, the best of each of several groups, towards which a step improves most, and weighed
-anew (`fishernet.select.prototypes`). Then those that are needed least make room for others, as long as that
+anew (`fishernet.select.weighing`). Then those that are needed least make room for others, as long as that
 helps.
 """
 
@@ -19,8 +19,9 @@ from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data
 from fishernet.kernels import Kernel, RowSums
 from fishernet.select.candidates import row_sums_of, warn_if_indefinite
-from fishernet.select.prototypes import Asked, Pool, Weighing, nothing_to_weigh
+from fishernet.select.prototypes import Asked, Pool
 from fishernet.select.selection import Selection
+from fishernet.select.weighing import Weighing, nothing_to_weigh
 
 Array = npt.NDArray[np.float64]
 

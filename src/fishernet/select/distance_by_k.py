@@ -30,9 +30,10 @@ from fishernet.data.matching import Data
 from fishernet.kernels import Kernel, RowSums
 from fishernet.select.candidates import row_sums_of
 from fishernet.select.greedy import greedy_mmd
-from fishernet.select.prototypes import mmd_critic, protodash, spread
+from fishernet.select.prototypes import mmd_critic, protodash
 from fishernet.select.selection import Selection
 from fishernet.select.thinning import kernel_thinning
+from fishernet.select.weighing import spread
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
