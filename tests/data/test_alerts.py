@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import fishernet as fn
+from fishernet.data.alerts import alerts_of
 from tests.tables import tables
 
 
@@ -97,3 +98,13 @@ def test_of_many_columns_one_sentence_is_said() -> None:
     assert len(said) == 1
     assert said[0].startswith("40 columns are the same in more than 95% of the rows that know them: 'v0', 'v1'")
     assert len(said[0]) < 300
+
+
+def test_of_very_many_rows_some_are_looked_at() -> None:
+    frame = {"a": ["x", "y", "z", "z"] * 250, "b": ["u", "v", "v", "v"] * 250}
+    table = fn.Table.from_frame(frame)
+    said = alerts_of(table.variables, table.codes, table.n_rows, most_rows=300)
+    assert said[0] == "of 1,000 rows 250 were looked at for what is odd"
+    assert any("copies" in line for line in said[1:])
+    assert not any("same in all" in line for line in said)  # the rows come again after every four
+    assert "of 1,000" not in "".join(table.alerts())

@@ -27,14 +27,19 @@ FAR = 1.0  # how much farther a number is from the others than these are from on
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def alerts_of(variables: Sequence[Column], columns: Sequence[Codes], n_rows: int) -> tuple[str, ...]:
-    """Return a sentence for each thing that is odd about a table's rows and columns."""
+def alerts_of(
+    variables: Sequence[Column], columns: Sequence[Codes], n_rows: int, most_rows: int = MOST_ROWS
+) -> tuple[str, ...]:
+    """Return a sentence for each thing that is odd about a table's rows and columns; of many rows it looks at some."""
     if not n_rows:
         return ()
-    step = -(-n_rows // MOST_ROWS)
-    known = [(variable, column[::step]) for variable, column in zip(variables, columns, strict=True)]
-    looked_at = n_rows if step == 1 else -(-n_rows // step)
-    found = [] if step == 1 else [f"of {n_rows:,} rows {looked_at:,} were looked at for what is odd"]
+    known, found, looked_at = list(zip(variables, columns, strict=True)), [], n_rows
+    if n_rows > most_rows:
+        step = -(-n_rows // most_rows)
+        begins = np.arange(0, n_rows - step + 1, step)  # one row from each stretch, at random: rows may come in periods
+        rows = begins + np.random.default_rng(0).integers(0, step, len(begins))
+        known, looked_at = [(variable, column[rows]) for variable, column in known], len(rows)
+        found.append(f"of {n_rows:,} rows {looked_at:,} were looked at for what is odd")
     n_rows = looked_at
     found += [*_copies(known, n_rows), *_lacking(known, n_rows), *_even(known), *_strange(known)]
     return (*found, *_following(known, n_rows))
