@@ -267,41 +267,40 @@ Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>
 
 // Rows that lack cells, which are checked once, and the arrays that hold them.
 struct BoundRows {
+    const Columns* columns;
+    In<std::int32_t> places;
     In2<double> values;
-    In<std::int64_t> cardinalities;
     std::optional<In<double>> weights;
     In<double> floors;
 };
 
-void make_rows(BoundRows* self, const In2<double>& values, const In<std::int64_t>& cardinalities,
+void make_rows(BoundRows* self, const BoundColumns& table, const In<std::int32_t>& places, const In2<double>& values,
                const std::optional<In<double>>& weights, const In<double>& floors) {
-    const auto d = cardinalities.size(), n = values.shape(1);
-    if (values.shape(0) != d || floors.size() != d) refuse("each column needs a cardinality and a floor");
+    const auto& columns = table.columns;
+    const auto d = columns.columns.size(), n = static_cast<std::size_t>(columns.n_rows);
+    if (places.size() != d || floors.size() != d) refuse("each column needs a place and a floor");
+    if (values.shape(1) != n) refuse("each row needs its numbers");
     if (weights && weights->size() != n) refuse("each row needs a weight");
-    for (std::size_t v = 0; v < d; ++v) {
-        const auto cardinality = cardinalities.data()[v];
-        if (cardinality < 0) refuse("a cardinality must not be negative");
-        for (std::size_t r = 0; cardinality > 0 && r < n; ++r) {
-            const double code = values.data()[v * n + r];
-            if (!std::isnan(code) && !(code >= 0 && code < static_cast<double>(cardinality))) refuse("a code is out of range");
-        }
+    for (const auto place : view(places)) {
+        if (place >= 0 && static_cast<std::size_t>(place) >= values.shape(0)) refuse("a place is out of range");
     }
-    new (self) BoundRows{values, cardinalities, weights, floors};
+    new (self) BoundRows{&columns, places, values, weights, floors};
 }
 
 nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                const In<std::int32_t>& parents) {
-    const auto families = checked_families(children, offsets, parents, self.cardinalities.size());
+    const IncompleteRows rows{self.columns->columns,
+                              view(self.places),
+                              {self.values.data(), self.values.size()},
+                              self.weights ? view(*self.weights) : std::span<const double>{},
+                              self.values.shape(1)};
+    const auto families = checked_families(children, offsets, parents, rows.columns.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
         double cells = 1;
-        for (const auto p : families.parents_of(f)) {
-            cells *= static_cast<double>(std::max<std::int64_t>(1, self.cardinalities.data()[p]));
-        }
-        if (self.cardinalities.data()[families.children[f]] != 0) refuse("a child must be a number");
-        if (cells >= 0x1p62) refuse("the parents have too many configurations");
+        for (const auto p : families.parents_of(f)) cells *= rows.is_number(p) ? 1 : rows.columns[static_cast<std::size_t>(p)].cardinality;
+        if (!rows.is_number(families.children[f])) refuse("a child must be a number");
+        if (cells >= 0x1p31) refuse("the parents have too many configurations");
     }
-    const IncompleteRows rows{{self.values.data(), self.values.size()}, view(self.cardinalities),
-                              self.weights ? view(*self.weights) : std::span<const double>{}, self.values.shape(1)};
     Told found;
     {
         const nb::gil_scoped_release release;
@@ -349,8 +348,8 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_normal_mass", &masses, nb::arg("middles").noconvert(), nb::arg("widths").noconvert());
     nb::class_<BoundRows>(m, "IncompleteRows")
-        .def("__init__", &make_rows, nb::arg("values").noconvert(), nb::arg("cardinalities").noconvert(),
-             nb::arg("weights").noconvert().none(), nb::arg("floors").noconvert())
+        .def("__init__", &make_rows, nb::arg("table"), nb::arg("places").noconvert(), nb::arg("values").noconvert(),
+             nb::arg("weights").noconvert().none(), nb::arg("floors").noconvert(), nb::keep_alive<1, 2>())
         .def("told_by_parents", &told, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("parents").noconvert());
 }

@@ -1,11 +1,12 @@
 #include "gaussian/mixed_families.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <numeric>
-#include <unordered_map>
+#include <type_traits>
 
 #include "base/pool.hpp"
 #include "gaussian/fractional.hpp"
@@ -149,22 +150,17 @@ private:
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
 
-// The moments of a family's numbers, the child last, in the configurations that occur among the rows that lack nothing.
+// The moments of a family's numbers, the child last, in the configurations of its labels, of the rows that lack nothing of it.
 class FamilyMoments {
 public:
-    FamilyMoments(const IncompleteRows& rows, std::span<const std::int32_t> parents, std::int32_t child) {
-        for (const auto p : parents) (rows.number(p) ? numbers_ : labels_).push_back(p);
+    FamilyMoments(const IncompleteRows& rows, std::span<const std::int32_t> parents, std::int32_t child) : rows_(rows) {
+        for (const auto p : parents) (rows.is_number(p) ? numbers_ : labels_).push_back(p);
         numbers_.push_back(child);
         d_ = numbers_.size();
-        find_cells(rows);
-        means_.assign(weights_.size() * d_, 0);
-        products_.assign(weights_.size() * CellMoments::n_products(d_), 0);
-        for (std::size_t i = 0; i < d_; ++i) add_means(rows.column(numbers_[i]), rows.weights, i);
-        for (std::size_t i = 0; i < d_; ++i) {
-            for (std::size_t k = 0; k <= i; ++k) {
-                add_products(rows.column(numbers_[i]), rows.column(numbers_[k]), rows.weights, i, k);
-            }
-        }
+        for (const auto v : labels_) n_cells_ *= column(v).cardinality;
+        lanes_ = n_cells_ * n_products() <= few ? 8 : 1;
+        add_means();
+        add_products();
     }
 
     CellMoments cells() const { return {weights_, means_, products_, static_cast<std::int32_t>(d_)}; }
@@ -178,49 +174,127 @@ public:
     const std::vector<std::int32_t>& numbers() const { return numbers_; }
 
 private:
-    void find_cells(const IncompleteRows& rows) {
-        std::unordered_map<std::int64_t, std::int32_t> places;
-        for (std::size_t r = 0; r < rows.n; ++r) {
-            bool there = true;
-            std::int64_t cell = 0;
-            for (const auto v : labels_) {
-                const double code = rows.column(v)[r];
-                there = there && !std::isnan(code);
-                cell = cell * rows.cardinalities[static_cast<std::size_t>(v)] + (there ? static_cast<std::int64_t>(code) : 0);
+    std::size_t n_products() const { return CellMoments::n_products(d_); }
+
+    static constexpr std::size_t rows_at_once = 2048;  // a multiple of the lanes
+    static constexpr std::size_t few = 1024;
+
+    const Column& column(std::int32_t v) const { return rows_.columns[static_cast<std::size_t>(v)]; }
+
+    // Calls each(first, n, cells) for some rows at a time, with the configuration of each of these.
+    template <class F>
+    void by_blocks(F&& each) const {
+        std::array<std::uint32_t, rows_at_once> cells;
+        for (std::size_t first = 0; first < rows_.n; first += rows_at_once) {
+            const auto n = std::min(rows_at_once, rows_.n - first);
+            find_cells(first, n, cells.data());
+            each(first, n, cells.data());
+        }
+    }
+
+    void find_cells(std::size_t first, std::size_t n, std::uint32_t* __restrict cells) const {
+        std::fill_n(cells, n, 0U);
+        for (const auto v : labels_) {
+            const auto states = column(v).cardinality;
+            with_codes(v, [&](const auto* codes) {
+                for (std::size_t r = 0; r < n; ++r) cells[r] = cells[r] * states + codes[first + r];
+            });
+        }
+        for (const auto v : labels_) leave_out(v, first, n, cells);
+        for (const auto v : numbers_) leave_out(v, first, n, cells);
+    }
+
+    // Gives the rows that lack a cell of a column the configuration after the last.
+    void leave_out(std::int32_t v, std::size_t first, std::size_t n, std::uint32_t* __restrict cells) const {
+        if (!column(v).has_missing) return;
+        const auto none = static_cast<std::uint32_t>(n_cells_), states = column(v).cardinality;
+        with_codes(v, [&](const auto* codes) {
+            for (std::size_t r = 0; r < n; ++r) cells[r] = codes[first + r] == states ? none : cells[r];
+        });
+    }
+
+    template <class F>
+    void with_codes(std::int32_t v, F&& each) const {
+        switch (column(v).width) {
+            case 1: each(static_cast<const std::uint8_t*>(column(v).codes)); break;
+            case 2: each(static_cast<const std::uint16_t*>(column(v).codes)); break;
+            default: each(static_cast<const std::uint32_t*>(column(v).codes));
+        }
+    }
+
+    // Adds up sums of each configuration, `width` of each, and leaves out those of the configuration after the last.
+    // Where configurations are few, rows that follow one another add to sums of their own, so that none waits for the last.
+    template <class F>
+    std::vector<double> sums(std::size_t width, F&& add) const {
+        std::vector<double> lanes((n_cells_ + 1) * lanes_ * width), found(n_cells_ * width);
+        by_blocks([&](std::size_t first, std::size_t n, const std::uint32_t* cells) {
+            for (std::size_t r = 0; r < n; ++r) {
+                add(first + r, cells[r], lanes.data() + (cells[r] * lanes_ + r % lanes_) * width);
             }
-            for (const auto v : numbers_) there = there && !std::isnan(rows.column(v)[r]);
-            if (!there) continue;
-            const auto [place, fresh] = places.try_emplace(cell, static_cast<std::int32_t>(weights_.size()));
-            if (fresh) weights_.push_back(0);
-            weights_[static_cast<std::size_t>(place->second)] += rows.weights.empty() ? 1 : rows.weights[r];
-            known_.push_back(r);
-            cells_.push_back(place->second);
+        });
+        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
+            for (std::size_t lane = 0; lane < lanes_; ++lane) {
+                const double* from = lanes.data() + (cell * lanes_ + lane) * width;
+                for (std::size_t i = 0; i < width; ++i) found[cell * width + i] += from[i];
+            }
+        }
+        return found;
+    }
+
+    // Calls add with how many numbers there are, as a constant where they are few: its loops are unrolled.
+    template <class F>
+    void with_width(F&& add) {
+        switch (d_) {
+            case 1: return add(std::integral_constant<std::size_t, 1>());
+            case 2: return add(std::integral_constant<std::size_t, 2>());
+            case 3: return add(std::integral_constant<std::size_t, 3>());
+            case 4: return add(std::integral_constant<std::size_t, 4>());
+            default: return add(d_);
         }
     }
 
-    void add_means(const double* column, std::span<const double> weights, std::size_t i) {
-        for (std::size_t at = 0; at < known_.size(); ++at) {
-            const double weight = weights.empty() ? 1 : weights[known_[at]];
-            means_[static_cast<std::size_t>(cells_[at]) * d_ + i] += weight * column[known_[at]];
-        }
-        for (std::size_t j = 0; j < weights_.size(); ++j) {
-            if (weights_[j] > 0) means_[j * d_ + i] /= weights_[j];
-        }
-    }
-
-    void add_products(const double* one, const double* other, std::span<const double> weights, std::size_t i, std::size_t k) {
-        for (std::size_t at = 0; at < known_.size(); ++at) {
-            const auto j = static_cast<std::size_t>(cells_[at]);
-            const double weight = weights.empty() ? 1 : weights[known_[at]];
-            products_[j * CellMoments::n_products(d_) + CellMoments::place(i, k)] +=
-                weight * (one[known_[at]] - means_[j * d_ + i]) * (other[known_[at]] - means_[j * d_ + k]);
+    void add_means() {
+        std::vector<double> found;
+        with_width([&](auto d) {
+            found = sums(d + 1, [&, columns = columns()](std::size_t row, std::uint32_t, double* __restrict sum) {
+                const double weight = rows_.weight(row);
+                sum[0] += weight;
+                for (std::size_t i = 0; i < d; ++i) sum[i + 1] += weight * columns[i][row];
+            });
+        });
+        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
+            const double* sum = found.data() + cell * (d_ + 1);
+            weights_.push_back(sum[0]);
+            for (std::size_t i = 0; i < d_; ++i) means_.push_back(sum[0] > 0 ? sum[i + 1] / sum[0] : 0.0);
         }
     }
 
-    std::size_t d_ = 0;
+    void add_products() {
+        auto means = means_;
+        means.resize(means.size() + d_);
+        std::vector<double> apart(d_);
+        with_width([&](auto d) {
+            products_ = sums(n_products(), [&, columns = columns(), apart = apart.data()](std::size_t row, std::uint32_t cell,
+                                                                                          double* __restrict sum) {
+                const double* mean = means.data() + cell * d;
+                const double weight = rows_.weight(row);
+                for (std::size_t i = 0; i < d; ++i) {
+                    apart[i] = columns[i][row] - mean[i];
+                    for (std::size_t k = 0; k <= i; ++k) sum[CellMoments::place(i, k)] += weight * apart[i] * apart[k];
+                }
+            });
+        });
+    }
+
+    std::vector<const double*> columns() const {
+        std::vector<const double*> found;
+        for (const auto v : numbers_) found.push_back(rows_.numbers(v));
+        return found;
+    }
+
+    const IncompleteRows& rows_;
+    std::size_t d_ = 0, n_cells_ = 1, lanes_ = 1;
     std::vector<std::int32_t> labels_, numbers_;
-    std::vector<std::size_t> known_;   // rows that lack nothing
-    std::vector<std::int32_t> cells_;  // the configuration of each
     std::vector<double> weights_, means_, products_;
 };
 

@@ -242,9 +242,9 @@ def ask_mixed_gap(made: _core.MixedGap) -> Any:
 def incomplete_rows() -> _core.IncompleteRows:
     """A label with two states and two numbers, each of which lacks some cells."""
     rng = np.random.default_rng(1)
-    values = np.concatenate([rng.integers(0, 2, (1, 500)).astype(float), rng.normal(size=(2, 500))])
-    values[rng.random(values.shape) < 0.1] = np.nan
-    return _core.IncompleteRows(values, np.array([2, 0, 0]), None, np.zeros(3))
+    codes = [rng.integers(0, 3, 500).astype(np.uint8), *(rng.random((2, 500)) < 0.1).astype(np.uint8)]
+    table = _core.Columns(codes, np.array([2, 1, 1]), 500, None)
+    return _core.IncompleteRows(table, i32(-1, 0, 1), rng.normal(size=(2, 500)), None, np.zeros(3))
 
 
 def ask_incomplete_rows(made: _core.IncompleteRows) -> Any:

@@ -117,3 +117,25 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     families = fn.scores.Families.from_pairs(pairs)
     by_rows, by_statistics = (fn.scores.LocalScores(source, score)(families) for source in (table, Blocks([table])))
     np.testing.assert_allclose(by_rows, by_statistics, rtol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_complete_family_of_numbers_has_its_score_beside_a_column_that_lacks_cells(weighted: bool) -> None:
+    """Of few and many numbers, in few configurations and in more than rows tell of."""
+    rng, n = np.random.default_rng(3), 400
+    frame: dict[str, Any] = {f"L{k}": rng.integers(0, k, n).astype(str) for k in (1, 2, 5, 30)}
+    x = rng.normal(size=(6, n)).cumsum(axis=0) + 1e4
+    frame |= {f"x{i}": column for i, column in enumerate(x)}
+    weights = rng.integers(1, 4, n) if weighted else None
+    alone = fn.Table(*made(frame), weights=weights)
+    wide = fn.Table(*made(frame | {"hole": np.where(np.arange(n) % 3, np.nan, x[0])}), weights=weights)
+    labels = [(), ("L1",), ("L2", "L5"), ("L30",), ("L2", "L5", "L30")]
+    for child, of in itertools.product(range(6), labels):
+        parents = [*of, *(f"x{i}" for i in range(child))]
+        found = told(fn.local_score, wide, f"x{child}", parents, "aic")
+        assert found == pytest.approx(fn.local_score(alone, f"x{child}", parents, "aic"), rel=1e-9)
+
+
+def made(frame: dict[str, Any]) -> tuple[Any, Any]:
+    table = fn.Table.from_frame(frame)
+    return table.variables, table.codes

@@ -106,8 +106,8 @@ class MixedTerms:
         """Return the likelihoods of families of complete rows."""
         by_labels: dict[tuple[int, ...], list[int]] = {}
         for f, (_, parents) in enumerate(pairs):
-            labels = tuple(p for p in parents if p in self._label_at)
-            by_labels.setdefault(labels if self._tells(labels) else (), []).append(f)
+            labels = tuple(p for p in self._telling(parents) if p in self._label_at)
+            by_labels.setdefault(labels, []).append(f)
         asked = {
             labels: tuple(sorted({v for f in which for v in self._numbers_in(pairs[f])}))
             for labels, which in by_labels.items()
@@ -125,16 +125,18 @@ class MixedTerms:
         child, parents = family
         return (v for v in (child, *parents) if v not in self._label_at)
 
-    def _tells(self, labels: tuple[int, ...]) -> bool:
-        """Whether labels have so few configurations that rows can tell of each, and memory holds their moments."""
-        if not labels:
-            return True
+    def _telling(self, parents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return parents without the labels, where these have more configurations than rows tell of, or memory holds."""
+        labels = [p for p in parents if p in self._label_at]
         cells, size = self._moments.configurations(labels), self._moments.size_of(labels)
-        return 2 * cells <= self._source.total and size <= MOST_OF_SET
+        if not labels or (2 * cells <= self._source.total and size <= MOST_OF_SET):
+            return parents
+        return tuple(p for p in parents if p not in self._label_at)
 
     def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
         alone = np.array([self._alone_of(child) for child, _ in pairs])
+        pairs = [(child, self._telling(parents)) for child, parents in pairs]
         told, weights = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
         if self._averaged:
             told *= float(self._source.total) / np.maximum(weights, np.finfo(np.float64).tiny)
@@ -150,13 +152,14 @@ class MixedTerms:
     def _incomplete(self) -> _core.IncompleteRows:
         """The rows as the core takes them."""
         rows = cast(Table, self._source.rows)
-        values = np.empty((len(rows.variables), rows.n_rows))
-        for v, (variable, column) in enumerate(zip(rows.variables, rows.codes, strict=True)):
-            values[v] = np.where(variable.missing(column), np.nan, variable.scaled(column))
-        cardinalities = [0 if v.is_continuous else v.cardinality for v in rows.variables]
+        values = np.empty((len(self._numbers), rows.n_rows))
+        for at, v in enumerate(self._numbers):
+            values[at] = self._of([v])[0].scaled(rows.codes[v])
+        places = np.full(len(rows.variables), -1, dtype=np.int32)
+        places[self._numbers] = np.arange(len(self._numbers))
         weights = None if rows.weights is None else rows.weights.astype(np.float64)
-        floors = [self._floor_of(v) for v in range(len(rows.variables))]
-        return _core.IncompleteRows(values, np.array(cardinalities, dtype=np.int64), weights, np.array(floors))
+        floors = np.array([self._floor_of(v) for v in range(len(rows.variables))])
+        return _core.IncompleteRows(rows.native, places, values, weights, floors)
 
     def _of_statistics(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
         """Return the same of a source that knows statistics alone."""

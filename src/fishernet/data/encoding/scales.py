@@ -27,6 +27,7 @@ FEW_POWERS = np.array([0.0, 0.5, 1.5, 2.0])  # of these, where scales are chosen
 UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
 OF_SMALL = 1e-3  # of the numbers that are smaller than all but a hundredth, above which that unit does not go
 HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
+FIRST = 1000  # numbers, which tell mostly that others are not rounded
 FEWEST = 20  # distinct numbers, below which a column stays as it is
 
 
@@ -262,15 +263,20 @@ def rounding_unit(column: Floats) -> float | None:
     if len(x) < 2:
         return None
     for decimals in range(10):
-        units = x * 10.0**decimals
-        if np.abs(units).max() > 2.0**53:
+        if max(abs(x[0]), abs(x[-1])) * 10.0**decimals > 2.0**53:
             break
-        whole = np.rint(units)
-        if np.allclose(units, whole, rtol=1e-12, atol=1e-6) and (np.diff(whole) > 0).all():
-            common = int(np.gcd.reduce(whole.astype(np.int64)))
+        if _are_multiples(x[:FIRST], decimals) and _are_multiples(x, decimals):
+            common = int(np.gcd.reduce(np.rint(x * 10.0**decimals).astype(np.int64)))
             return common / 10.0**decimals
     small = float(np.quantile(np.abs(x[x != 0]), 0.01))
     return min(UNROUNDED * float(np.std(column[np.isfinite(column)])), OF_SMALL * small)
+
+
+def _are_multiples(x: Floats, decimals: int) -> bool:
+    """Whether ascending numbers have no more decimals, and differ in these."""
+    units = x * 10.0**decimals
+    whole = np.rint(units)
+    return bool(np.allclose(units, whole, rtol=1e-12, atol=1e-6) and (np.diff(whole) > 0).all())
 
 
 def heaped_at(column: Floats) -> float | None:
@@ -278,9 +284,14 @@ def heaped_at(column: Floats) -> float | None:
 
     It has a tenth of the known rows at least, and three times as many as either of its neighbours.
     """
-    values, times = np.unique(column[np.isfinite(column)], return_counts=True)
-    if not len(values):
+    known = column[np.isfinite(column)]
+    if not len(known):
         return None
+    apart = max(1, int(HEAPED * len(known)))  # so many equal numbers are met at one of these places of the sorted ones
+    met = np.unique(np.partition(known, np.arange(0, len(known), apart))[::apart])
+    if max(np.count_nonzero(known == number) for number in met.tolist()) < HEAPED * len(known):
+        return None
+    values, times = np.unique(known, return_counts=True)
     at = int(times.argmax())
     beside = max(np.delete(times[max(0, at - 1) : at + 2], min(at, 1)).tolist(), default=0)
     heavy = len(values) > 1 and times[at] >= HEAPED * times.sum() and times[at] >= 3 * max(beside, 1)
