@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import Source
-from fishernet.learn.classifiers import mutual_information
+from fishernet.learn.pair_information import mutual_information
 from tests.reference.scoring import family_score
 from tests.sources import Blocks
 from tests.tables import random_table, tables

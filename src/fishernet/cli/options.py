@@ -177,10 +177,9 @@ class Reading:
         way = self.missing if self.missing in ("error", "drop", *there) else "keep"
         return read(path, progress, **{**vars(self), "missing": way})
 
-    def read_ready(self, path: Path, progress: Call | None = None, *, mixes: bool = True) -> Table:
-        """Read a table as a network is learned from it; `mixes`: numbers may stand beside states."""
-        rows = refuse_empty(path, self.read(path, progress))
-        return self.ready(rows) if mixes else self.in_states(rows)
+    def read_ready(self, path: Path, progress: Call | None = None) -> Table:
+        """Read a table as a network is learned from it."""
+        return self.ready(refuse_empty(path, self.read(path, progress)))
 
     def read_rows(self, file: Any) -> Kept:
         """Return the rows of a file that is read already, in states alone, and where they stand in it."""

@@ -1,43 +1,34 @@
 """Structures that are found in one step: Chow-Liu trees, naive Bayes, TAN and KDB.
 
-What they go by is (conditional) mutual information under the empirical distribution, in nats and times the number of
-rows: ``N I(X; Y | Z) = L(X | Y, Z) - L(X | Z)`` with L the maximized log-likelihood of a family. So every source of
-counts will do, and for a table all pairs of one variable are counted in one pass.
-
-A tie is a difference below max(1e-9, 1e-12 |score|), the score being the log-likelihood of the graph to which the arcs
-are added. Ties go to the first pair in the order of the variables.
+What they go by is (conditional) mutual information under the empirical distribution
+(`fishernet.learn.pair_information`). Numbers stay numbers, and are no parents of labels.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import positions
 from fishernet.base.vocabulary import IncompleteName, word
-from fishernet.data import Source, Statistic, as_source, categorical_source
+from fishernet.data import Source, as_source
+from fishernet.data.options import AUTO
+from fishernet.data.source import told_of_cuts
+from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.missing.structural_em import graph_by_turns
 from fishernet.learn.missing.ways import MISSING, nearly_empty, way_with_missing
+from fishernet.learn.pair_information import descending, mutual_information
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
-from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
-from fishernet.scores import LogLikelihood, local_scores
-from fishernet.scores.base import cell_counts, sum_n_log_n
-from fishernet.scores.local import SETS_AT_ONCE
+from fishernet.learn.search import column_names
 
-MOST_CELLS_AT_ONCE = 2**22
-TINY = float(np.finfo(np.float64).tiny)  # in place of no rows, among which there is nothing to be told
-
-Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
@@ -52,15 +43,15 @@ def chow_liu(
 
     It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
     joined too, by arcs of weight 0. A variable that lacks over nine tenths of its cells has no children,
-    with a warning.
+    with a warning. Where numbers stand beside labels, it is the likeliest in which no number is above a label.
 
     Parameters
     ----------
     table : Table, data frame or Source
         The data. Cells of a Table or a frame may be missing.
     root : str, optional
-        The variable without a parent, by default the first that may have children. The trees of all roots are
-        equivalent.
+        The variable without a parent, by default the first that may have children: a label where there are labels. The
+        trees of all roots are equivalent.
     max_cells : float, optional
         At most this many cells per family (`fishernet.learn.structure`); pairs with more are not joined.
     missing : {"em", "node-average"}, optional
@@ -68,7 +59,7 @@ def chow_liu(
         and the parameters by expectation and maximization, while the likelihood of the known cells rises, from the
         other's tree on and often no further; right where cells are missing at random. "node-average": the mutual
         information of two variables is that of the rows in which both are known; fast, and right where cells are
-        missing completely at random. Default: "em" for up to 200,000 cells.
+        missing completely at random. Default: "em" for up to 200,000 cells of labels; with numbers "node-average".
 
     Returns
     -------
@@ -78,7 +69,7 @@ def chow_liu(
     Raises
     ------
     SchemaError
-        When there are no variables, or the root is none of them.
+        When there are no variables, or the root is none of them, or a number where there are labels.
     MissingValueError
         When a source that is no table lacks cells.
 
@@ -97,15 +88,15 @@ def chow_liu(
     >>> fn.learn.chow_liu(fn.datasets.load("asia").sample(5000, seed=1), root="lung").n_edges
     7
     """
-    source = categorical_source(table)
+    source = as_source(table)
     names = column_names(source)
     every = np.arange(len(names))
-    leaves = _leaves(source, every, root)
-    start = _root(names, root, leaves)
+    leaves, numbers = _leaves(source, every, root), _numbers(source, every)
+    start = _root(names, root, leaves, numbers)
     fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
 
     def tree(counts: Source) -> Dag:
-        above = tree_with_leaves(mutual_information(counts, every, None).ranks(fits), start, leaves)
+        above = tree_with_leaves(mutual_information(counts, every, None).ranks(fits), start, leaves, numbers)
         return Dag(names, [(int(above[v]),) if above[v] != v and fits[v, above[v]] else () for v in every])
 
     return _found(tree, source, missing)
@@ -150,15 +141,23 @@ def naive_bayes(
     """
     if missing is not None:
         word(missing, "missing", MISSING)
-    source, c, features, _ = _classification(_with_label(table, target), target, max_cells)
+    source, c, features, _ = _classification(with_label(table, target), target, max_cells)
     return _augmented(source, c, {int(v): [] for v in features})
 
 
-def _with_label(table: Any, target: str) -> Source:
-    """Return a source in which the class has labels; numbers among the others stay, as none leads to another."""
+def with_label(table: Any, target: str) -> Source:
+    """Return a source in which the class has labels: a number is cut into bins, with a warning."""
     source = as_source(table)
-    number = any(variable.is_continuous and variable.name == target for variable in source.variables)
-    return categorical_source(source) if number else source
+    c = positions(source.names, [target], "column")[0]
+    if not source.variables[c].is_continuous:
+        return source
+    cut = source.discretize({target: AUTO})
+    require_categorical([cut.variables[c]], "the class")  # without a known number nothing is cut
+    warn(
+        f"the class has to have labels, and {told_of_cuts(source, cut)}; "
+        "Table.from_frame(data, bins=...) cuts otherwise"
+    )
+    return cut
 
 
 def tan(
@@ -173,14 +172,16 @@ def tan(
 
     The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
     information given the class. A feature that lacks over nine tenths of its cells has no children, with a warning.
+    Numbers stay numbers, with regressions in each configuration of labels: features with labels form a tree, to which
+    numbers are joined.
 
     Parameters
     ----------
     table, target, max_cells
         As for `naive_bayes`. Two features that have too many cells together with the class are not joined.
     root : str, optional
-        The feature whose only parent is the class, by default the first that may have children. All roots give
-        equivalent graphs.
+        The feature whose only parent is the class, by default the first that may have children, one with labels where
+        there are some. All roots give equivalent graphs.
     missing : {"em", "node-average"}, optional
         How a table with missing cells (of the class too) is learned from, as for `chow_liu`.
 
@@ -192,7 +193,7 @@ def tan(
     Raises
     ------
     SchemaError
-        As for `naive_bayes`, and when the root is no feature.
+        As for `naive_bayes`, and when the root is no feature, or a number where there are features with labels.
     MissingValueError
         When a source that is no table lacks cells.
 
@@ -207,9 +208,9 @@ def tan(
     >>> dag.n_edges, max(map(len, dag.parents))
     (15, 2)
     """
-    source, c, features, limit = _classification(categorical_source(table), target, max_cells)
-    leaves = _leaves(source, features, root, target)
-    start = _root([source.names[v] for v in features], root, leaves, "feature")
+    source, c, features, limit = _classification(with_label(table, target), target, max_cells)
+    leaves, numbers = _leaves(source, features, root, target), _numbers(source, features)
+    start = _root([source.names[v] for v in features], root, leaves, numbers, "feature")
     return _found(lambda counts: tree_below(counts, c, features, start, limit, leaves), source, missing)
 
 
@@ -225,8 +226,9 @@ def tree_below(
 
     From those marked as leaves no arc leads.
     """
-    fits = _fitting_pairs(source, features, c, limit)
-    above = tree_with_leaves(mutual_information(source, features, c).ranks(fits), start, leaves)
+    fits, numbers = _fitting_pairs(source, features, c, limit), _numbers(source, features)
+    leaves = np.zeros(len(features), dtype=bool) if leaves is None else leaves
+    above = tree_with_leaves(mutual_information(source, features, c).ranks(fits), start, leaves, numbers)
     joined = [above[i] != i and fits[i, above[i]] for i in range(len(features))]
     chosen = {int(v): [int(features[above[i]])] if joined[i] else [] for i, v in enumerate(features)}
     return _augmented(source, c, chosen)
@@ -244,7 +246,8 @@ def kdb(
 
     Features come in the order of their mutual information with the class, largest first. Each has as parents the class
     and, of the features before it, the k that share the most mutual information with it given the class. A feature that
-    lacks over nine tenths of its cells is no parent, with a warning.
+    lacks over nine tenths of its cells is no parent, with a warning. Numbers stay numbers; of features with labels they
+    are no parents.
 
     Parameters
     ----------
@@ -282,7 +285,7 @@ def kdb(
     3
     """
     check.integer(k, "k", least=0)
-    source, c, features, limit = _classification(categorical_source(table), target, max_cells)
+    source, c, features, limit = _classification(with_label(table, target), target, max_cells)
     leaves = _leaves(source, features, target)
     return _found(lambda counts: _k_dependences(counts, c, features, int(k), limit, leaves), source, missing)
 
@@ -292,10 +295,11 @@ def _k_dependences(
 ) -> Dag:
     pairs = mutual_information(source, features, c)
     order = descending(pairs.with_given, pairs.tie)
-    ranks = pairs.ranks()
+    ranks, numbers = pairs.ranks(), _numbers(source, features)
     chosen: dict[int, list[int]] = {}
     for place, i in enumerate(order.tolist()):
-        before = order[:place][~leaves[order[:place]]]
+        may = ~leaves if numbers[i] else ~leaves & ~numbers
+        before = order[:place][may[order[:place]]]
         nearest = features[before[np.argsort(ranks[i, before])]].tolist()
         chosen[int(features[i])] = _within(source, [c, int(features[i])], nearest, k, limit)
     return _augmented(source, c, chosen)
@@ -337,9 +341,29 @@ def _leaves(source: Source, features: Positions, *needed: str | None) -> npt.NDA
     return np.array([source.names[v] in sparse for v in features], dtype=bool)
 
 
-def _root(names: Sequence[str], root: str | None, leaves: npt.NDArray[np.bool_], what: str = "variable") -> int:
-    """Return the place of a tree's root: of the name, otherwise of the first that is no leaf."""
-    return int(leaves.argmin()) if root is None else positions(names, [root], what)[0]
+def _numbers(source: Source, features: Positions) -> npt.NDArray[np.bool_]:
+    """Return which features are numbers."""
+    return np.array([source.variables[v].is_continuous for v in features], dtype=bool)
+
+
+def _root(
+    names: Sequence[str],
+    root: str | None,
+    leaves: npt.NDArray[np.bool_],
+    numbers: npt.NDArray[np.bool_],
+    what: str = "variable",
+) -> int:
+    """Return the place of a tree's root: of the name, or of the first that is no leaf, with labels if one has some."""
+    if root is None:
+        may = ~leaves & ~numbers
+        return int((may if may.any() else ~leaves).argmax())
+    place = positions(names, [root], what)[0]
+    if numbers[place] and not numbers.all():
+        raise SchemaError(
+            f"the root {root!r} is a number, and no arc runs from a number to labels; take a {what} with labels",
+            parameter="root",
+        )
+    return place
 
 
 def _fitting_pairs(source: Source, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
@@ -364,181 +388,46 @@ def _augmented(source: Source, c: int, chosen: dict[int, list[int]]) -> Dag:
     return Dag(column_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
 
 
-def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:
-    """Return each vertex's parent in the tree of the first pairs that close no cycle; the root's own is itself.
+def tree_with_leaves(
+    ranks: npt.NDArray[np.int32], root: int, leaves: npt.NDArray[np.bool_], numbers: npt.NDArray[np.bool_]
+) -> Positions:
+    """Return each vertex's parent in the tree of the first pairs in which leaves have no children.
 
-    No two pairs have the same rank, so there is one such tree, and growing it from any vertex (Prim) finds it.
+    No label has a number above it. So labels make a tree of their own, to which numbers are joined [1]_. No two pairs
+    have the same rank, so there is one such tree. The parent of the root is itself; so is that of every label where
+    labels can all be leaves only, and of every vertex where all should be leaves.
+
+    References
+    ----------
+    .. [1] D. Edwards, G. de Abreu and R. Labouriau, "Selecting high-dimensional mixed graphical models using minimal
+       AIC or BIC forests", BMC Bioinformatics 11, 2010.
     """
-    parents = np.full(len(ranks), root, dtype=np.int64)
-    nearest = ranks[root].copy()  # the best rank of a pair that joins a vertex outside with one inside
-    outside = np.ones(len(ranks), dtype=bool)
-    inside = np.iinfo(nearest.dtype).max
-    nearest[root], outside[root] = inside, False
-    for _ in range(len(ranks) - 1):
+    parents = np.arange(len(ranks))
+    inside = np.zeros(len(ranks), dtype=bool)
+    if not leaves[root]:
+        inside[root] = True
+        for inner in (~leaves & ~numbers, ~leaves & numbers):
+            _grow(ranks, parents, inside, inner & ~inside)
+    for leaf in np.flatnonzero(leaves):
+        above = np.flatnonzero(inside & (numbers[leaf] | ~numbers))
+        if len(above):
+            parents[leaf] = above[ranks[leaf, above].argmin()]
+    return parents
+
+
+def _grow(
+    ranks: npt.NDArray[np.int32], parents: Positions, inside: npt.NDArray[np.bool_], outside: npt.NDArray[np.bool_]
+) -> None:
+    """Join the vertices outside with those inside by the first pairs that close no cycle (Prim)."""
+    if not outside.any():
+        return
+    within, last = np.flatnonzero(inside), np.iinfo(ranks.dtype).max
+    parents[outside] = within[ranks[np.ix_(outside, within)].argmin(axis=1)]
+    nearest = np.where(outside, ranks[np.arange(len(ranks)), parents], last)
+    inside |= outside
+    for _ in range(int(outside.sum())):
         vertex = int(nearest.argmin())
-        nearest[vertex], outside[vertex] = inside, False
+        nearest[vertex], outside[vertex] = last, False
         closer = outside & (ranks[vertex] < nearest)
         parents[closer] = vertex
         nearest[closer] = ranks[vertex][closer]
-    return parents
-
-
-def tree_with_leaves(ranks: npt.NDArray[np.int32], root: int, leaves: npt.NDArray[np.bool_] | None = None) -> Positions:
-    """Return each vertex's parent in the spanning tree of all but some, to which these are joined as leaves.
-
-    It is the tree of the first pairs in which they have no children. The root's parent is itself; of all, where every
-    vertex should be a leaf.
-    """
-    if leaves is None or not leaves.any():
-        return spanning_tree(ranks, root)
-    parents = np.arange(len(ranks))
-    inner = np.flatnonzero(~leaves)
-    if len(inner):
-        parents[inner] = inner[spanning_tree(ranks[np.ix_(inner, inner)], int(np.searchsorted(inner, root)))]
-        parents[leaves] = inner[ranks[np.ix_(leaves, inner)].argmin(axis=1)]
-    return parents
-
-
-# ------------------------------------------------------------------------------------------------------ dependence
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The mutual information of pairs of features, given a variable or nothing."""
-
-    n: int
-    """The number of features."""
-    values: Array
-    """(n (n - 1) / 2,): in nats, times the number of rows, for the pairs (0, 1), (0, 2), ..., (1, 2), ..."""
-    with_given: Array
-    """(n,): the mutual information of each feature with the given variable."""
-    tie: float
-    """Values that differ by no more are equal."""
-
-    def ranks(self, fits: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
-        """Return the place of each pair when they are sorted, largest first; (n, n), symmetric.
-
-        Pairs that do not fit, [first, second], come after all others.
-        """
-        values = self.values
-        if fits is not None:
-            last = values.min(initial=0.0) - 2 * self.tie
-            values = np.where(fits[np.triu_indices(self.n, 1)], values, last)
-        places = np.empty(len(values), dtype=np.int32)
-        places[descending(values, self.tie)] = np.arange(len(places), dtype=np.int32)
-        square = np.zeros((self.n, self.n), dtype=np.int32)
-        square[np.triu_indices(self.n, 1)] = places
-        return square + square.T
-
-
-def descending(values: Array, tie: float) -> Positions:
-    """Return positions by descending value; of values that differ from the next by no more than a tie, the first."""
-    order = np.argsort(-values, kind="stable")
-    level = np.zeros(len(values), dtype=np.int64)
-    np.cumsum(-np.diff(values[order]) > tie, out=level[1:])
-    return order[np.lexsort((order, level))]
-
-
-def mutual_information(source: Source, features: Positions, given: int | None) -> Pairs:
-    """Return what each pair of features tells about one another, given a variable or nothing."""
-    n = len(features)
-    if source.by_set:
-        return _information_of_available_cases(source, features, given)
-    first, second = np.triu_indices(n, 1)
-    parents, none = features[second][:, None], np.empty((n, 0), dtype=np.int64)
-    asked = [(features[first], parents), (features, none)]
-    if given is not None:
-        each = np.full(n, given)
-        both = np.sort(np.column_stack([parents, np.full(len(parents), given)]), axis=1)
-        # first of all, as all features are then counted with it in one pass
-        asked = [(each, features[:, None]), (each[:1], none[:1]), (features[first], both), (features, each[:, None])]
-    families = joined_families([families_of_one_size(children, parents) for children, parents in asked])
-    scores = local_scores(source, families, LogLikelihood())
-    *by_given, between, own = np.split(scores, np.cumsum([len(children) for children, _ in asked])[:-1])
-    with_given = by_given[0] - by_given[1] if by_given else np.zeros(n)
-    return Pairs(n, between - own[first], with_given, tie(float(np.abs(own).sum())))
-
-
-def _information_of_available_cases(source: Source, features: Positions, given: int | None) -> Pairs:
-    """Return the same where each set of variables has rows of its own: every term of a pair is of the pair's rows.
-
-    What a row tells there is multiplied with the number of all rows, as in the node-average likelihood.
-    """
-    n, total, known = len(features), float(source.total), () if given is None else (given,)
-    each = [int(v) for v in features]
-    pairs = [(each[i], each[j]) for i, j in zip(*np.triu_indices(n, 1), strict=True)]
-    entropies = -_per_row(source, [(v,) for v in each], known, lambda sums: sums[1,] - sums[0,])
-    with_given = np.zeros(n)
-    if given is not None:
-        with_given = _per_row(source, [(v, given) for v in each], (), _shared)
-    values = _per_row(source, pairs, known, _shared)
-    return Pairs(n, values * total, with_given * total, tie(float(entropies.sum()) * total))
-
-
-Sums = dict[tuple[int, ...], Array]
-
-
-def _shared(sums: Sums) -> Array:
-    """Return the mutual information of two variables given the others, from sums of n log n; not below 0."""
-    return np.maximum(0.0, sums[1, 1] - sums[1, 0] - sums[0, 1] + sums[0, 0])
-
-
-def _per_row(
-    source: Source, sets: Sequence[tuple[int, ...]], known: tuple[int, ...], combine: Callable[[Sums], Array]
-) -> Array:
-    """Return a combination of sums of n log n for each set (with what is known), by the weight of its rows.
-
-    Those of equal shape are computed at once. The sums are named by which variables of a set they keep, 1 or 0 for
-    each; those known are always kept.
-    """
-    found = np.zeros(len(sets))
-    for part in _parts(source, sets, known):
-        shapes: dict[tuple[int, ...], list[tuple[int, Array]]] = {}
-        statistics = source.statistics([tuple(sorted(sets[at] + known)) for at in part])
-        for at, statistic in zip(part, statistics, strict=True):
-            if not statistic.is_dense:
-                found[at] = combine(_sums_of_cells(statistic, sets[at], known))[0] / max(statistic.total, TINY)
-                continue
-            order = [statistic.variables.index(v) for v in (*sets[at], *known)]
-            counts = statistic.table().transpose(order).astype(np.float64)
-            shapes.setdefault(counts.shape, []).append((at, counts))
-        for of in shapes.values():
-            together = np.stack([counts for _, counts in of])
-            total = together.sum(axis=tuple(range(1, together.ndim)))
-            value = combine(_sums_of(together, len(sets[0])))
-            found[[at for at, _ in of]] = np.divide(value, total, out=np.zeros(len(of)), where=total > 0)
-    return found
-
-
-def _parts(source: Source, sets: Sequence[tuple[int, ...]], known: tuple[int, ...]) -> Iterator[list[int]]:
-    """Yield the places of as many sets as are counted at once; together they have some millions of cells."""
-    part: list[int] = []
-    room = MOST_CELLS_AT_ONCE
-    for at, one in enumerate(sets):
-        cells = math.prod(source.variables[v].cardinality for v in one + known)
-        if part and (cells > room or len(part) == SETS_AT_ONCE):
-            yield part
-            part, room = [], MOST_CELLS_AT_ONCE
-        part.append(at)
-        room -= cells
-    if part:
-        yield part
-
-
-def _sums_of_cells(statistic: Statistic, one: tuple[int, ...], known: tuple[int, ...]) -> Sums:
-    """Return the sums of n log n of a set of so many states that only the cells that occur are held, (1,) each."""
-    sums = {}
-    for kept in itertools.product((0, 1), repeat=len(one)):
-        variables = [v for v, keep in zip(one, kept, strict=True) if keep]
-        sums[kept] = np.array([sum_n_log_n(cell_counts(statistic.marginal([*variables, *known])))])
-    return sums
-
-
-def _sums_of(counts: Array, n: int) -> Sums:
-    """Return the sums of n log n over the cells of each choice among the n first variables, (n_sets,) each."""
-    sums = {}
-    for kept in itertools.product((0, 1), repeat=n):
-        cells = counts.sum(axis=tuple(axis for axis, keep in enumerate(kept, start=1) if not keep))
-        logs = np.log(cells, out=np.zeros_like(cells), where=cells > 0)
-        sums[kept] = (cells * logs).reshape(len(counts), -1).sum(axis=1)
-    return sums

@@ -23,7 +23,7 @@ from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.learn.blankets import CONTINUOUS, DISCRETE, markov_blankets
 from fishernet.learn.blankets import RULES as BLANKET_RULES
-from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
+from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan, with_label
 from fishernet.learn.cross_validation import Likelihood, PredictionQuality, hold_out
 from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals, gaussian_network, parameters
 from fishernet.learn.local_learning import counted, known_cells, local_structure
@@ -100,6 +100,10 @@ class Learner(ABC):
         """Return what it is to be told of a table beside what was given: what is done about missing cells."""
         return {"missing": way} if way is not None and "missing" in self.takes else {}
 
+    def labelled(self, table: Table) -> Table:
+        """Return a table in which what has to have labels has some."""
+        return table
+
     @abstractmethod
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the structure."""
@@ -125,6 +129,7 @@ class Tree(Learner):
     called, asked_by = "a tree", ("model", "chow-liu")
     takes = FITTED | {"missing"}
     endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
+    mixes = True
     search: Callable[..., Dag] = staticmethod(chow_liu)
 
     def __init__(
@@ -180,6 +185,10 @@ class Classifier(Tree):
             "held_out_log_loss": quality and quality.log_loss,
         }
 
+    def labelled(self, table: Table) -> Table:
+        """Return a table in which the class has labels."""
+        return cast(Table, with_label(table, self.target))
+
     def quality(self, network: Any, rows: Table) -> PredictionQuality | None:
         """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
         try:
@@ -194,7 +203,6 @@ class NaiveBayes(Classifier):
     """The class as the only parent of everything else."""
 
     called, asked_by, arcs = "a naive Bayes classifier", ("model", "naive-bayes"), naive_bayes
-    mixes = True
 
 
 class Tan(Classifier):
@@ -579,4 +587,4 @@ def _ready(table: Table, learner: Learner) -> Table:
     """Return a table as a kind of network takes it."""
     if learner.of_numbers:
         return table
-    return prepared(table) if learner.mixes else cast(Table, categorical_source(table))
+    return prepared(learner.labelled(table)) if learner.mixes else cast(Table, categorical_source(table))

@@ -126,7 +126,7 @@ class MixedTerms:
         return (v for v in (child, *parents) if v not in self._label_at)
 
     def _telling(self, parents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return parents without the labels, where these have more configurations than rows tell of, or memory holds."""
+        """Return parents, without the labels where these have more configurations than rows tell of or memory holds."""
         labels = [p for p in parents if p in self._label_at]
         cells, size = self._moments.configurations(labels), self._moments.size_of(labels)
         if not labels or (2 * cells <= self._source.total and size <= MOST_OF_SET):
@@ -164,18 +164,21 @@ class MixedTerms:
     def _of_statistics(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
         """Return the same of a source that knows statistics alone."""
         statistics = self._source.statistics([tuple(sorted((*parents, child))) for child, parents in pairs])
-        found = [self._told(*pair, one) for pair, one in zip(pairs, statistics, strict=True)]
+        found = [self.told(*pair, one) for pair, one in zip(pairs, statistics, strict=True)]
         return np.array(found), np.array([float(one.total) for one in statistics])
 
-    def _told(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        if not parents or not statistic.total:
+    def told(self, child: int, parents: tuple[int, ...], statistic: Statistic, beyond: tuple[int, ...] = ()) -> float:
+        """Return what parents tell of a number on the rows of a statistic of them, beyond what some of them tell."""
+        if parents == beyond or not statistic.total:
             return 0.0
+        few = statistic.marginal(sorted((child, *beyond)))
+        return self._likelihood(child, parents, statistic) - self._likelihood(child, beyond, few)
+
+    def _likelihood(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
         numbers = statistic.continuous
         family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
-        moments, of_child = CellMoments.of(statistic), CellMoments.of(statistic.marginal([child]))
         floors = np.array([self._floor_of(v) for v in numbers])
-        together = _likelihoods(moments, floors, [family])[0]
-        return float(together - _likelihoods(of_child, np.array([self._floor_of(child)]), [(0, [])])[0])
+        return float(_likelihoods(CellMoments.of(statistic), floors, [family])[0])
 
     def _floor_of(self, v: int) -> float:
         """Return the least variance of a number, that of rounding at the mean of its known cells; 0 of labels."""

@@ -48,9 +48,9 @@ FILL = "fill"
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A Bayesian network over the features and the class, which predicts the class.
 
-    Numbers are cut into bins, or with ``bins=None`` kept, for naive Bayes and what searches find. X is an array, or a
-    pandas, polars or pyarrow frame, whose columns may hold text, numbers and truth values. Cells that are missing
-    (None, NaN) when predicting are summed out exactly, as are labels that were never seen in training.
+    Numbers are cut into bins, or with ``bins=None`` kept. X is an array, or a pandas, polars or pyarrow frame, whose
+    columns may hold text, numbers and truth values. Cells that are missing (None, NaN) when predicting are summed out
+    exactly, as are labels that were never seen in training.
 
     Parameters
     ----------

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.learn.classifiers import mutual_information, tree_with_leaves
+from fishernet.learn.classifiers import tree_with_leaves
 from fishernet.learn.missing.incomplete import AvailableCases, fit_to
+from fishernet.learn.pair_information import mutual_information
 from fishernet.scores.base import Families
 from fishernet.scores.local import LocalScores
 from fishernet.scores.node_average import NodeAverage
@@ -248,7 +249,7 @@ def test_a_tree_with_leaves_is_the_heaviest_in_which_these_have_no_children(n: i
     ranks[np.triu_indices(n, 1)] = rng.permutation(n * (n - 1) // 2)
     ranks += ranks.T
     root = int(leaves.argmin())
-    found = tree_with_leaves(ranks, root, leaves)
+    found = tree_with_leaves(ranks, root, leaves, np.zeros(n, dtype=bool))
     if leaves.all():
         assert found.tolist() == list(range(n))
         return
