@@ -25,7 +25,7 @@ bool Inference::safe_in_linear_numbers() const {
 
 // False: the numbers would leave their range.
 template <class Domain>
-bool Inference::answer(Propagation<Domain> messages, Answer& answer) const {
+bool Inference::answer(Propagation<Domain> messages, Answer& answer, StopCheck check) const {
     if (!messages.collect()) return false;
     answer.log_evidence = messages.log_evidence();
     if (answer.log_evidence == no_chance) return true;
@@ -35,9 +35,18 @@ bool Inference::answer(Propagation<Domain> messages, Answer& answer) const {
         if (targets_[t].empty()) answer.marginals[t] = {1.0};
     }
     messages.visit(false, [&](std::size_t c, bool parallel) {
-        for (const auto& [target, operand] : rooms()[c].targets) {
-            const auto cells = cells_of_target(static_cast<std::size_t>(target));
-            answer.marginals[target] = normalized<Domain>(messages.sums(c, operand, cells, parallel));
+        for (const auto& [shape, members, operands, whole] : rooms()[c].targets) {
+            const bool alone = members.size() == 1;
+            const auto size = [&](std::int32_t t) { return cells_of_target(static_cast<std::size_t>(t)); };
+            auto sums = messages.sums(c, whole, alone ? size(members[0]) : shape.cells(), parallel);
+            if (alone) {
+                answer.marginals[members[0]] = normalized<Domain>(std::move(sums));
+                continue;
+            }
+            for (std::size_t m = 0; m < members.size(); ++m) {
+                answer.marginals[members[m]] = normalized<Domain>(
+                    table_sums<Domain>(shape, sums.data(), operands[m], size(members[m]), false, check));
+            }
         }
     });
     return true;
@@ -46,9 +55,9 @@ bool Inference::answer(Propagation<Domain> messages, Answer& answer) const {
 Answer Inference::run(const Findings& findings, StopCheck check, bool parallel) const {
     Answer found;
     const bool watched = !findings.likelihoods.empty() || !safe_in_linear_numbers();
-    if (answer(Propagation<Linear>(*this, findings, check, parallel, watched), found)) return found;
+    if (answer(Propagation<Linear>(*this, findings, check, parallel, watched), found, check)) return found;
     found = {};
-    answer(Propagation<Logarithmic>(*this, findings, check, parallel, false), found);
+    answer(Propagation<Logarithmic>(*this, findings, check, parallel, false), found, check);
     return found;
 }
 

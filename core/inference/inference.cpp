@@ -102,6 +102,58 @@ const std::vector<Room>& Inference::rooms() const {
     return lazy_->rooms;
 }
 
+// Every member goes into the bundle that grows least by it, while that has few cells. part(member) is its scope and strides; a
+// member that stays alone is read where it lies.
+template <class Part>
+std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape, const Scope& members, Part part) const {
+    constexpr std::int64_t most_cells = 1 << 12, share = 64;  // of a bundle; of the clique's cells that it has at most
+    struct Open {
+        Scope scope;  // in the clique's order
+        Scope members;
+    };
+    const auto limit = std::min(most_cells, shape.cells() / share);
+    const auto united = [&](const Scope& one, const Scope& other) {
+        Scope found;
+        for (const auto v : clique.variables) {
+            if (std::ranges::find(one, v) != one.end() || std::ranges::find(other, v) != other.end()) found.push_back(v);
+        }
+        return found;
+    };
+    std::vector<Open> open;
+    for (const auto m : members) {
+        const auto& [scope, strides] = part(m);
+        Open* best = nullptr;
+        std::int64_t least = 0;
+        for (auto& one : open) {
+            const auto cells = count_cells(united(one.scope, scope), cardinalities_);
+            const auto more = cells - count_cells(one.scope, cardinalities_);
+            if (cells > limit || (best != nullptr && more >= least)) continue;
+            best = &one;
+            least = more;
+        }
+        if (best == nullptr) best = &open.emplace_back();
+        best->scope = united(best->scope, scope);
+        best->members.push_back(m);
+    }
+    std::vector<Bundle> found;
+    for (const auto& one : open) {
+        std::vector<std::int64_t> sizes;
+        for (const auto v : one.scope) sizes.push_back(cardinalities_[v]);
+        const Shape own(std::move(sizes));
+        std::vector<Operand> operands;
+        for (const auto m : one.members) {
+            const auto& [scope, strides] = part(m);
+            operands.emplace_back(own, strides_within(one.scope, scope, strides));
+        }
+        const bool alone = one.members.size() == 1;
+        const auto& [scope, strides] = part(one.members.front());
+        const auto within = alone ? strides_within(clique.variables, scope, strides)
+                                  : strides_within(clique.variables, one.scope, natural_strides(one.scope, cardinalities_));
+        found.push_back({own, one.members, std::move(operands), Operand(shape, within)});
+    }
+    return found;
+}
+
 std::vector<Room> Inference::make_rooms() const {
     std::vector<Room> rooms(tree_.cliques.size());
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -113,9 +165,12 @@ std::vector<Room> Inference::make_rooms() const {
         std::vector<std::int64_t> sizes;
         for (const auto v : clique.variables) sizes.push_back(cardinalities_[v]);
         room.shape = Shape(std::move(sizes));
-        for (const auto p : room.pieces) {
-            room.inputs.emplace_back(room.shape, strides_within(clique.variables, pieces_[p].scope, pieces_[p].strides));
-        }
+        const auto piece = [&](std::int32_t p) {
+            const auto& own = pieces_[static_cast<std::size_t>(p)];
+            return std::pair<const Scope&, const std::vector<std::int64_t>&>(own.scope, own.strides);
+        };
+        room.bundles = bundled(clique, room.shape, room.pieces, piece);
+        for (const auto& bundle : room.bundles) room.inputs.push_back(bundle.whole);
         const auto enter_message = [&](const Clique& below, std::vector<Operand>& into) {
             const Scope separator(below.variables.begin(), below.variables.begin() + below.n_separator);
             into.emplace_back(room.shape, strides_within(clique.variables, separator,
@@ -125,14 +180,19 @@ std::vector<Room> Inference::make_rooms() const {
         for (const auto child : clique.children) enter_message(tree_.cliques[child], room.inputs);
         room.separator_cells = enter_message(clique, room.upward);
     }
+    std::vector<Scope> targets(rooms.size());
     for (std::size_t t = 0; t < targets_.size(); ++t) {
         const auto c = tree_.scope_cliques[pieces_.size() + t];
         if (c < 0) continue;
-        auto& room = rooms[c];
-        room.targets.emplace_back(static_cast<std::int32_t>(t),
-                                  Operand(room.shape, strides_within(tree_.cliques[c].variables, targets_[t],
-                                                                     natural_strides(targets_[t], cardinalities_))));
+        targets[static_cast<std::size_t>(c)].push_back(static_cast<std::int32_t>(t));
         for (auto up = c; up >= 0 && !rooms[up].wanted; up = tree_.cliques[up].parent) rooms[up].wanted = true;
+    }
+    const auto target = [&](std::int32_t t) {
+        const auto& scope = targets_[static_cast<std::size_t>(t)];
+        return std::pair<const Scope&, std::vector<std::int64_t>>(scope, natural_strides(scope, cardinalities_));
+    };
+    for (std::size_t c = 0; c < rooms.size(); ++c) {
+        rooms[c].targets = bundled(tree_.cliques[c], rooms[c].shape, targets[c], target);
     }
     return rooms;
 }

@@ -37,14 +37,24 @@ struct Piece {
     std::vector<std::pair<std::int32_t, std::int64_t>> observed;  // variable and stride
 };
 
+// Small tables within a clique that are multiplied together before anything is multiplied into its own, which is far larger;
+// or are summed from what they have together.
+struct Bundle {
+    Shape shape;
+    std::vector<std::int32_t> members;  // pieces, or targets
+    std::vector<Operand> operands;      // of the members, within the bundle
+    Operand whole;                      // of the bundle, within the clique
+};
+
 // How the table of a clique is made and read.
 struct Room {
     Shape shape = Shape({});
     std::vector<std::int32_t> pieces;
-    std::vector<Operand> inputs;   // of the pieces, then of the children's messages
+    std::vector<Bundle> bundles;   // of all pieces
+    std::vector<Operand> inputs;   // of the bundles, then of the children's messages
+    std::vector<Bundle> targets;
     std::vector<Operand> upward;   // one: of the message to the parent; of a root, the sum of all
     std::int64_t separator_cells = 1;
-    std::vector<std::pair<std::int32_t, Operand>> targets;
     bool wanted = false;           // a target lies here or below
 };
 
@@ -99,8 +109,10 @@ private:
 
     const std::vector<Room>& rooms() const;
     std::vector<Room> make_rooms() const;
+    template <class Part>
+    std::vector<Bundle> bundled(const Clique& clique, const Shape& shape, const Scope& members, Part part) const;
     template <class Domain>
-    bool answer(Propagation<Domain> messages, Answer& answer) const;
+    bool answer(Propagation<Domain> messages, Answer& answer, StopCheck check) const;
     template <class Domain>
     bool draw(Propagation<Domain> messages, const DrawnRows& rows, StopCheck check, bool& possible) const;
     void choose_states(std::size_t c, const double* table, std::vector<std::int32_t>& best) const;

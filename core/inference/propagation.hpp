@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,15 +20,15 @@ namespace fishernet {
 template <class Domain>
 class Propagation {
 public:
-    // Watched: linear numbers give up before a product could leave their range.
+    // Watched: linear numbers are kept at 1 and below, and give up where what products below their range lose could matter.
     Propagation(const Inference& plan, const Findings& findings, StopCheck check, bool parallel, bool watched)
         : plan_(plan), rooms_(plan.rooms()), inputs_(plan.model_, plan.soft_sizes_, findings), check_(check),
           parallel_(parallel), watched_(watched), tables_(rooms_.size()), messages_(rooms_.size()),
-          exponents_(rooms_.size(), 0), lowest_(rooms_.size(), 0), possible_(rooms_.size(), 1) {
-        for (const auto& piece : plan.pieces_) values_.push_back(inputs_.values_of(piece));
+          exponents_(rooms_.size(), 0), lowest_(rooms_.size(), 0), lost_(rooms_.size(), 0), possible_(rooms_.size(), 1) {
+        for (const auto& piece : plan.pieces_) values_.push_back(scales() ? inputs_.scaled_values_of(piece) : inputs_.values_of(piece));
     }
 
-    // Towards the roots. False: the numbers would leave their range.
+    // Towards the roots. False: the numbers left their range.
     bool collect() {
         if (!constants_in_range()) return false;
         std::atomic<bool> in_range{true};
@@ -87,16 +88,18 @@ private:
     using Table = std::vector<double>;
 
     static double log_of(double value) { return Domain::logarithmic ? value : std::log(value); }
+    bool scales() const { return watched_ && !Domain::logarithmic; }
     std::int32_t parent(std::size_t c) const { return plan_.tree_.cliques[c].parent; }
 
     bool collect_clique(std::size_t c, bool parallel) {
         const auto& room = rooms_[c];
         std::vector<const double*> inputs;
-        double low = 0;
+        double low = 0, lost = 0;
         for (const auto p : room.pieces) {
-            inputs.push_back(values_[static_cast<std::size_t>(p)]);
             if (watched_) low += inputs_.lowest_of(plan_.pieces_[static_cast<std::size_t>(p)]);
         }
+        std::vector<Buffer> products;
+        for (const auto& bundle : room.bundles) inputs.push_back(product_of(bundle, products));
         for (const auto child : plan_.tree_.cliques[c].children) {
             if (!possible(static_cast<std::size_t>(child))) {
                 possible_[c] = 0;
@@ -104,10 +107,28 @@ private:
             }
             inputs.push_back(messages_[static_cast<std::size_t>(child)].data());
             low += lowest_[static_cast<std::size_t>(child)];
+            lost += lost_[static_cast<std::size_t>(child)];
         }
-        if (watched_ && low < least_power) return false;
+        if (scales() && low < least_power) lost += static_cast<double>(2 * (inputs.size() + room.pieces.size())) * std::numeric_limits<double>::denorm_min();
         send(c, inputs, parallel);
-        return true;
+        return !scales() || lost == 0 || keeps_digits(c, lost);
+    }
+
+    // What a bundle's pieces say together: where its one piece lies, or a product that is held with the others.
+    const double* product_of(const Bundle& bundle, std::vector<Buffer>& products) const {
+        std::vector<const double*> inputs;
+        for (const auto p : bundle.members) inputs.push_back(values_[static_cast<std::size_t>(p)]);
+        if (inputs.size() == 1) return inputs.front();
+        products.push_back(make_buffer(static_cast<std::size_t>(bundle.shape.cells())));
+        const TableProduct product{bundle.shape, bundle.operands, inputs, bundle.operands.front(), 1};
+        fill_table<Domain>(product, products.back().get(), false, check_);
+        return products.back().get();
+    }
+
+    // Whether a message has its digits where each product lost at most so much, in units of numbers up to 1.
+    bool keeps_digits(std::size_t c, double lost) {
+        lost_[c] = std::ldexp(lost * static_cast<double>(rooms_[c].shape.cells() / rooms_[c].separator_cells), -static_cast<int>(exponents_[c]));
+        return possible(c) && lost_[c] < most_lost;
     }
 
     // Makes the table of a clique, where it is needed later, and its message.
@@ -151,7 +172,7 @@ private:
         const auto& siblings = plan_.tree_.cliques[above].children;
         const auto mine = static_cast<std::size_t>(
             std::find(siblings.begin(), siblings.end(), static_cast<std::int32_t>(c)) - siblings.begin());
-        const auto& operand = rooms_[above].inputs[rooms_[above].pieces.size() + mine];
+        const auto& operand = rooms_[above].inputs[rooms_[above].bundles.size() + mine];
         Table fresh = sums(above, operand, rooms_[c].separator_cells, parallel);
         const auto& old = messages_[c];
         for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -165,7 +186,10 @@ private:
         return fresh;
     }
 
-    static constexpr double least_power = -960;  // of the products of linear numbers, base 2
+    static constexpr double least_power = -960;  // of products that lose nothing, base 2
+    // Of a message whose largest number is about 1. What products lose adds up towards the roots: it is at most the
+    // probability of the states that they are of, in units of that of what is known.
+    static constexpr double most_lost = 0x1p-160;
 
     // Whether what stands outside the cliques kept its digits: a likelihood of an observed variable, in units of its
     // largest number, may be below all doubles.
@@ -186,6 +210,7 @@ private:
     std::vector<Table> messages_;          // to the parents
     std::vector<std::int64_t> exponents_;  // what was taken out of the messages, base 2
     std::vector<double> lowest_;           // of the messages: log2 of the smallest positive number
+    std::vector<double> lost_;             // of the messages: by how much their numbers may be too small
     std::vector<char> possible_;
 };
 

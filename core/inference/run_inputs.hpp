@@ -43,6 +43,17 @@ public:
         return values;
     }
 
+    // The same, of factors too in numbers that are at most 1: others are divided by a power of two.
+    const double* scaled_values_of(const Piece& piece) {
+        if (piece.factor < 0 || factor_of(piece).highest <= 0) return values_of(piece);
+        const auto& factor = factor_of(piece);
+        const int exponent = static_cast<int>(std::ceil(factor.highest));
+        auto& values = scaled_.emplace_back(factor.values, factor.values + factor.cells);
+        for (auto& value : values) value = std::ldexp(value, -exponent);
+        exponents_ += exponent;
+        return values.data() + (values_of(piece) - factor.values);
+    }
+
     // Base 2 logarithm of the smallest positive value of a piece in units of its largest, or less.
     double lowest_of(const Piece& piece) const {
         if (piece.factor < 0) return lowest_[static_cast<std::size_t>(piece.soft)];
@@ -71,6 +82,7 @@ private:
     const FactorModel& model_;
     std::span<const std::int32_t> states_;
     std::vector<std::vector<double>> likelihoods_;
+    std::vector<std::vector<double>> scaled_;
     std::vector<double> lowest_;  // of the likelihoods: log2 of the smallest positive number in units of the largest
     std::int64_t exponents_ = 0;
 };
