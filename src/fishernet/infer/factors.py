@@ -19,6 +19,7 @@ from fishernet.base.names import shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import GroupMethodName, word
 from fishernet.data import Column, Table, Variable
+from fishernet.infer.cutset import CutPlan, cut_plan
 
 MAX_TABLE = 2**28  # cells: two gigabytes
 MOST_CELLS = 2**31 - 1  # what the core can number
@@ -185,6 +186,20 @@ def planned(
     plan = _core.Inference(model.factors, observed, soft, targets, tree, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables" if tree else "a table of the elimination")
     return plan
+
+
+def planned_or_cut(
+    model: Model, observed: list[int], soft: list[int], targets: list[list[int]], limit: int, *, tree: bool = False
+) -> _core.Inference | CutPlan:
+    """Return the same, or where nothing fits a plan by the cases of some variables."""
+    try:
+        return planned(model, observed, soft, targets, limit, tree=tree)
+    except StateSpaceError:
+        sizes = [variable.cardinality for variable in model.variables]
+        found = cut_plan(model, sizes, observed, soft, targets, checked_limit(limit), tree=tree)
+        if found is None:
+            raise
+        return found
 
 
 def parent_marginals(net: Model, *, method: GroupMethodName = "auto", max_table: int = MAX_TABLE) -> list[Array]:

@@ -23,7 +23,8 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.names import check_names, positions, several
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
-from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
+from fishernet.infer.cutset import CutPlan
+from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned_or_cut
 from fishernet.infer.queries import check_answer, joint_of_query, log_share, with_observed_axes
 
 
@@ -153,9 +154,9 @@ class JunctionTree:
         total = self._calibrate(Evidence.of(self._net.variables, given, likelihood))[1]
         return log_share(self._net, total, self._limit)
 
-    def _plan(self, evidence: Evidence) -> _core.Inference:
+    def _plan(self, evidence: Evidence) -> _core.Inference | CutPlan:
         free = [[v for v in scope if v not in evidence.observed] for scope in self._scopes]
-        return planned(self._net, evidence.observed, evidence.soft, free, self._limit)
+        return planned_or_cut(self._net, evidence.observed, evidence.soft, free, self._limit)
 
     def _calibrate(self, evidence: Evidence) -> tuple[list[Array], float]:
         key = (

@@ -30,6 +30,7 @@ from fishernet.infer.factors import (
     network_of,
     parent_marginals,
     planned,
+    planned_or_cut,
 )
 from fishernet.infer.gibbs import estimate
 from fishernet.infer.mixed import is_mixed
@@ -142,7 +143,7 @@ def most_probable(
     net = model_of(net)
     limit = checked_limit(max_table)
     evidence = Evidence.of(net.variables, given, likelihood)
-    plan = planned(net, evidence.observed, evidence.soft, [], limit, tree=True)
+    plan = planned_or_cut(net, evidence.observed, evidence.soft, [], limit, tree=True)
     codes = plan.maximize(evidence.states, evidence.likelihoods)
     if len(codes) < len(net.variables):
         raise impossible(given)
@@ -333,8 +334,12 @@ def family_marginals(
             for c, p in zip(net.conditionals, tables, strict=True)
         ]
     plan = _core.FamilyPlan(net.factors, evidence.observed, evidence.soft, "auto", limit)
-    check_held(plan.cells_held, limit, "the tables for the marginals of the families")
-    tables = plan.run(evidence.states, evidence.likelihoods)
+    if plan.cells_held > limit:
+        free = [[v for v in family if v not in evidence.observed] for family in families]
+        cut = planned_or_cut(net, evidence.observed, evidence.soft, free, limit)
+        tables = cut.run(evidence.states, evidence.likelihoods)[0]
+    else:
+        tables = plan.run(evidence.states, evidence.likelihoods)
     if not tables:
         raise impossible(given)
     return [with_observed_axes(net, family, evidence, table) for family, table in zip(families, tables, strict=True)]
@@ -428,7 +433,7 @@ def log_share(net: Model, log_sum: float, limit: int) -> float:
 
 def _log_sum(net: Model, evidence: Evidence, limit: int) -> float:
     """Return the logarithm of the sum of a model's products over all states that agree with the evidence."""
-    plan = planned(net, evidence.observed, evidence.soft, [], limit)
+    plan = planned_or_cut(net, evidence.observed, evidence.soft, [], limit)
     return plan.run(evidence.states, evidence.likelihoods)[1]
 
 
@@ -442,7 +447,7 @@ def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
 def joint_of_query(net: Model, where: Sequence[int], evidence: Evidence, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
     free = [v for v in where if v not in evidence.observed]
-    plan = planned(net, evidence.observed, evidence.soft, [free], limit)
+    plan = planned_or_cut(net, evidence.observed, evidence.soft, [free], limit)
     tables, log_probability = plan.run(evidence.states, evidence.likelihoods)
     if np.isneginf(log_probability):
         raise impossible(given)
