@@ -21,10 +21,18 @@ from fishernet.data.given import code_of, number_given, value_given
 from fishernet.data.variable import Column, State
 from fishernet.infer.completion import impute
 from fishernet.infer.distribution import Distribution
-from fishernet.infer.evidence import Given, Likelihood, as_mapping, checked_likelihood, impossible
-from fishernet.infer.factors import MAX_TABLE, Array, inference_of
+from fishernet.infer.evidence import Evidence, Given, Likelihood, as_mapping, checked_likelihood, impossible
+from fishernet.infer.factors import MAX_TABLE, Array, checked_limit, inference_of
 from fishernet.infer.normal import asked_for
-from fishernet.infer.queries import family_marginals, intervene, log_evidence, most_probable, query, sample
+from fishernet.infer.queries import (
+    family_marginals,
+    intervene,
+    log_evidence,
+    most_probable,
+    query,
+    sample,
+    targets_given,
+)
 
 Range = tuple[float, float]
 
@@ -103,19 +111,19 @@ class Conditioned:
         """
         where = asked_for(self.model.names, names, self._fixed)
         asked = [self.model.names[v] for v in where]
-        if len(asked) <= FEW or inference_of(self.model) != "factors" or not self.model.conditionals:
+        if len(asked) <= FEW or inference_of(self.model) != "factors":
             return {name: self.query([name], max_table=max_table) for name in asked}
-        families = family_marginals(self.model, **self._known, max_table=max_table)
-        of_states = dict(self._states), tuple(v for v in self.model.variables if v.name in self._states)
+        if self.model.conditionals:
+            families = family_marginals(self.model, **self._known, max_table=max_table)
+            tables = [families[v].reshape(-1, families[v].shape[-1]).sum(axis=0) for v in where]
+        else:
+            evidence, given = Evidence.of(self.model.variables, **self._known), self._said[0]
+            tables = targets_given(self.model, [[v] for v in where], evidence, given, checked_limit(max_table))
+        seen = tuple(v for v in self.model.variables if v.name in self._states)
+        soft = tuple(self._likelihoods)
         return {
-            self.model.names[v]: Distribution(
-                (self.model.variables[v],),
-                families[v].reshape(-1, families[v].shape[-1]).sum(axis=0),
-                of_states[0],
-                known=of_states[1],
-                soft=tuple(self._likelihoods),
-            )
-            for v in where
+            name: Distribution((self.model.variables[v],), table, dict(self._states), known=seen, soft=soft)
+            for name, v, table in zip(asked, where, tables, strict=True)
         }
 
     def predict(self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE) -> dict[str, State]:

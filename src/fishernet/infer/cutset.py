@@ -1,7 +1,7 @@
 """Plans for models whose tables do not fit: some variables are held at each of their states in turn.
 
-Given these, tables are smaller, and what is asked is the mean over all cases by their probabilities: cutset conditioning
-[1]_. It is exact, and takes a run for each case.
+Given these, tables are smaller, and what is asked is the mean over all cases by their probabilities: cutset
+conditioning [1]_. It is exact, and takes a run for each case.
 
 References
 ----------
@@ -126,7 +126,10 @@ class _Question:
         return n_cases * ((3 if self.together else 1) * plan.cells + WORK_OF_CASE)
 
     def more(self, plan: _core.Inference, limit: float) -> list[int]:
-        """Return variables to hold, so that about as many cells are left of a plan's cliques as may be held."""
+        """Return variables to hold, so that about as many cells are left of a plan's cliques as may be held.
+
+        None where there are more cliques than that.
+        """
         cliques = [np.array(clique) for clique in plan.cliques()]
         sizes = np.array(self.sizes, dtype=np.float64)
         cells = np.array([sizes[clique].prod() for clique in cliques])
@@ -136,9 +139,13 @@ class _Question:
             for clique, of in zip(cliques, cells, strict=True):
                 saved[clique] += of if self.together or of > limit else 0
             saved[[*found, *np.flatnonzero(sizes == 1)]] = 0
+            if not saved.any():
+                break
             best = int((saved * (1 - 1 / sizes) / np.log(np.maximum(sizes, 2))).argmax())
             found.append(best)
-            cells = np.array([of / sizes[best] if best in clique else of for clique, of in zip(cliques, cells, strict=True)])
+            cells = np.array(
+                [of / sizes[best] if best in clique else of for clique, of in zip(cliques, cells, strict=True)]
+            )
         return found
 
     def log_product(self, codes: States, likelihoods: Sequence[Array]) -> float:
@@ -178,6 +185,9 @@ def cut_plan(
     while plan.cells_held > limit:
         if plan.cells_held > HOPELESS * limit or ask.work(cut, plan) > MOST_WORK:
             return None
-        cut += ask.more(plan, limit)
+        more = ask.more(plan, limit)
+        if not more:
+            return None
+        cut += more
         plan = ask.planned(cut, HOPELESS * limit)
     return CutPlan(ask, cut, plan) if ask.work(cut, plan) <= MOST_WORK else None

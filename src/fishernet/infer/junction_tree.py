@@ -22,8 +22,8 @@ import numpy as np
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.names import check_names, positions, several
-from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.cutset import CutPlan
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned_or_cut
 from fishernet.infer.queries import check_answer, joint_of_query, log_share, with_observed_axes
 
@@ -40,8 +40,13 @@ class JunctionTree:
     Raises
     ------
     StateSpaceError
-        When they would have more; nothing has been allocated then. `fishernet.infer.family_marginals` may still find
-        a cheaper way.
+        When they would have more, and still too many in the cases of some variables; nothing has been allocated then.
+        `fishernet.infer.family_marginals` may still find a cheaper way.
+
+    Notes
+    -----
+    Where its tables would have more cells, some variables are held at each of their states in turn, and answers are
+    means over these cases; the cliques are those of a case.
 
     Examples
     --------

@@ -28,7 +28,6 @@ from fishernet.infer.factors import (
     inference_of,
     model_of,
     network_of,
-    parent_marginals,
     planned,
     planned_or_cut,
 )
@@ -325,24 +324,34 @@ def family_marginals(
     evidence = Evidence.of(net.variables, given, likelihood)
     cardinalities = [variable.cardinality for variable in net.variables]
     families = net.scopes
-    if evidence.empty:
-        largest = max((math.prod(cardinalities[v] for v in family) for family in families), default=0)
-        check_held(largest, limit, "the marginal of a family")
-        tables = parent_marginals(net, max_table=limit)
-        return [
-            p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
-            for c, p in zip(net.conditionals, tables, strict=True)
-        ]
     plan = _core.FamilyPlan(net.factors, evidence.observed, evidence.soft, "auto", limit)
     if plan.cells_held > limit:
-        free = [[v for v in family if v not in evidence.observed] for family in families]
-        cut = planned_or_cut(net, evidence.observed, evidence.soft, free, limit)
-        tables = cut.run(evidence.states, evidence.likelihoods)[0]
+        tables = targets_given(net, families, evidence, given, limit)
     else:
+        if evidence.empty:
+            largest = max((math.prod(cardinalities[v] for v in family) for family in families), default=0)
+            check_held(largest, limit, "the marginal of a family")
         tables = plan.run(evidence.states, evidence.likelihoods)
-    if not tables:
-        raise impossible(given)
+        if evidence.empty:  # they are of the parents alone
+            return [
+                p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
+                for c, p in zip(net.conditionals, tables, strict=True)
+            ]
+        if not tables:
+            raise impossible(given)
     return [with_observed_axes(net, family, evidence, table) for family, table in zip(families, tables, strict=True)]
+
+
+def targets_given(
+    net: Model, targets: Sequence[Sequence[int]], evidence: Evidence, given: Given, limit: int
+) -> list[Array]:
+    """Return the joint distribution of the unobserved among each of some sets of variables, flat, by one plan."""
+    free = [[v for v in target if v not in evidence.observed] for target in targets]
+    plan = planned_or_cut(net, evidence.observed, evidence.soft, free, limit)
+    tables, log_probability = plan.run(evidence.states, evidence.likelihoods)
+    if np.isneginf(log_probability):
+        raise impossible(given)
+    return tables
 
 
 def log_partition(network: Model, *, max_table: int = MAX_TABLE) -> float:
@@ -446,12 +455,7 @@ def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
 
 def joint_of_query(net: Model, where: Sequence[int], evidence: Evidence, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
-    free = [v for v in where if v not in evidence.observed]
-    plan = planned_or_cut(net, evidence.observed, evidence.soft, [free], limit)
-    tables, log_probability = plan.run(evidence.states, evidence.likelihoods)
-    if np.isneginf(log_probability):
-        raise impossible(given)
-    return with_observed_axes(net, where, evidence, tables[0])
+    return with_observed_axes(net, where, evidence, *targets_given(net, [where], evidence, given, limit))
 
 
 def with_observed_axes(net: Model, where: Sequence[int], evidence: Evidence, table: Array) -> Array:
