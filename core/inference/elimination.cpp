@@ -213,9 +213,10 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<con
 
 Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most) {
     constexpr double worth_a_try = 20000;     // cells that take longer than another elimination
-    constexpr double cells_of_work = 64;      // that are multiplied and summed in about the time of ten units of work
-    constexpr double most_work = 0x1p25;      // some seconds
-    constexpr double most_in_vain = 0x1p22;   // while every one had to be given up
+    constexpr double cells_of_work = 64;     // that are multiplied and summed in about the time of ten units of work
+    constexpr double many_cells = 0x1p27;    // with fewer less is tried: one plan may serve for little
+    constexpr double most_work = 0x1p25;     // some seconds
+    constexpr double most_in_vain = 0x1p22;  // while every one had to be given up
     constexpr double spreads[] = {0.2, 0.5};
     const FillGraph graph(cardinalities, scopes);
     Elimination best = eliminate(cardinalities, graph, Way{Greed::fill, most});
@@ -225,7 +226,11 @@ Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::
     // Dechter, 2011). They go on while they take a small part of the time that the tables would.
     Draws draws(0, 0);
     double work = 0;
-    for (std::size_t at = 0; work < (best.complete ? std::min(most_work, best.cells / cells_of_work) : most_in_vain); ++at) {
+    const auto enough = [&] {
+        const double share = std::min(1.0, best.cells / many_cells) / cells_of_work;
+        return work >= (best.complete ? std::min(most_work, best.cells * share) : most_in_vain);
+    };
+    for (std::size_t at = 0; !enough(); ++at) {
         const double together = best.complete ? best.cells : unlimited;
         auto other = eliminate(cardinalities, graph, Way{Greed::weighted_fill, most, together, &draws, spreads[at % 2]});
         work += other.work + static_cast<double>(graph.size());
