@@ -398,3 +398,12 @@ def test_a_statistic_of_1e5_does_not_underflow(states: int) -> None:
 def test_the_reference_is_scipys_where_that_is_finite(dof: int) -> None:
     for statistic in (0.01, 0.5, dof, 20, 200, 1000):
         assert log_survival(statistic, dof) == pytest.approx(scipy.stats.chi2.logsf(statistic, dof), rel=1e-12)
+
+
+def test_more_columns_than_a_number_can_count_rows_of() -> None:
+    """Rows of 1,100 columns have more possible configurations than there are doubles; nothing overflows on the way."""
+    codes = np.random.default_rng(1).integers(0, 2, (3, 1100), dtype=np.uint8)[[0, 1, 0, 2, 1]]
+    table = fn.Table([fn.Variable(f"v{i}", [0, 1]) for i in range(1100)], list(codes.T))
+    net = fn.learn.parameters(fn.Dag.from_edges(table.names, []), table)
+    chosen = fn.select.greedy_mmd(fn.kernels.FisherKernel(net), table, 3)
+    assert len({codes[row].tobytes() for row in chosen.indices.tolist()}) == 3

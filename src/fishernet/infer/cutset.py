@@ -42,22 +42,22 @@ class Factored(Protocol):
 class CutPlan:
     """A plan for each case of some variables, which together answer for all; `cut_plan` makes it."""
 
-    def __init__(self, ask: _Question, cut: list[int], plan: _core.Inference) -> None:
-        self._ask, self._cut, self._plan = ask, cut, plan
+    def __init__(self, ask: _Question, whole: _core.Inference, cut: list[int], plan: _core.Inference) -> None:
+        self._ask, self._whole, self._cut, self._plan = ask, whole, cut, plan
 
     @property
     def width(self) -> int:
-        """The number of variables of the largest clique of a case, less one."""
-        return self._plan.width
+        """The number of variables of the largest clique, less one, without a cut; and so the others."""
+        return self._whole.width
 
     @property
     def cells(self) -> float:
-        """The cells of a case's tables together."""
-        return self._plan.cells
+        """The cells of all cliques' tables together."""
+        return self._whole.cells
 
     def cliques(self) -> list[list[int]]:
-        """Return the cliques of a case."""
-        return self._plan.cliques()
+        """Return the cliques."""
+        return self._whole.cliques()
 
     def run(self, states: States, likelihoods: Sequence[Array]) -> tuple[list[Array], float]:
         """Return the distribution of each target, flat, and the log-probability of what is known."""
@@ -181,7 +181,7 @@ def cut_plan(
     """
     ask = _Question(model, sizes, observed, soft, targets, tree=tree)
     cut: list[int] = []
-    plan = ask.planned(cut, HOPELESS * limit)
+    whole = plan = ask.planned(cut, HOPELESS * limit)
     while plan.cells_held > limit:
         if plan.cells_held > HOPELESS * limit or ask.work(cut, plan) > MOST_WORK:
             return None
@@ -190,4 +190,4 @@ def cut_plan(
             return None
         cut += more
         plan = ask.planned(cut, HOPELESS * limit)
-    return CutPlan(ask, cut, plan) if ask.work(cut, plan) <= MOST_WORK else None
+    return CutPlan(ask, whole, cut, plan) if ask.work(cut, plan) <= MOST_WORK else None

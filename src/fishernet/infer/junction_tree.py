@@ -45,8 +45,8 @@ class JunctionTree:
 
     Notes
     -----
-    Where its tables would have more cells, some variables are held at each of their states in turn, and answers are
-    means over these cases; the cliques are those of a case.
+    Where its tables would have more cells (`n_cells`), they are never made: some variables are held at each of their
+    states in turn, and answers are means over these cases.
 
     Examples
     --------

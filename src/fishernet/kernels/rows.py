@@ -6,6 +6,7 @@ is read as a table, and a list of strings, or a column of a frame, is an array o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeGuard
 
@@ -95,7 +96,7 @@ def distinct_rows(table: Table) -> tuple[Table, npt.NDArray[np.int64]]:
 def _row_keys(table: Table) -> npt.NDArray[np.generic]:
     """Return one comparable key a row: a number where the codes fit into one, else its bytes."""
     sizes = [r + 1 for r in table.cardinalities]
-    if np.prod([float(r) for r in sizes]) < 2**62:
+    if math.prod(sizes) < 2**62:
         keys = np.zeros(table.n_rows, dtype=np.int64)
         for codes, size in zip(table.codes, sizes, strict=True):
             keys = keys * size + codes

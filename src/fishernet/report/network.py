@@ -145,11 +145,14 @@ def _clique_tree(model: Any, where: Sequence[int]) -> tuple[list[list[int]], tup
     """Return the cliques, whose variables stand at some places of the page's, and their parents."""
     try:
         tree = JunctionTree(model, max_table=MOST_CELLS)
+        cells: float = tree.n_cells
     except StateSpaceError as error:
+        cells = error.cells
+    if cells > MOST_CELLS:
         raise SchemaError(
-            f"The clique tree of this network would have {error.cells:,} cells or more, and a page computes with up to "
+            f"The clique tree of this network would have {cells:,} cells or more, and a page computes with up to "
             f"{MOST_CELLS:,}; net.query may still answer its questions."
-        ) from None
+        )
     place = dict(zip(model.names, where, strict=True))
     return [sorted(place[name] for name in clique) for clique in tree.cliques], tree.parents
 
