@@ -73,7 +73,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "columns": (
         {"a": ["x", "y"], "c": ["x", "y"]},
         {"d": ["x", "y"]},
-        "^the test needs two tables of the same columns, and none is fit for it: 'a' is only in the first table; 'c' ",
+        "^the test needs two tables of the same columns, and none is fit for it: 'a', 'c' are only in the first ",
     ),
     "cut points": (
         Table.from_frame({"a": HALVES}, bins={"a": [0.5]}),

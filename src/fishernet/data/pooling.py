@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.errors import SchemaError, UnknownStateError, warn
-from fishernet.base.names import listed, unused_name
+from fishernet.base.names import listed, several, unused_name
 from fishernet.data.matching import as_data, is_table
 from fishernet.data.source import Source, as_source
 from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, Variable, require_categorical
 
+MOST_REASONS = 8  # why columns are left out, of each a sentence
 NEW = "(not seen before)"  # the state of all labels that a reference lacks
 
 
@@ -88,15 +89,19 @@ def _shared(
     of_second = {variable.name: variable for variable in second}
     variables, left = [], []
     for variable in first:
-        if variable.name not in of_second:
-            left.append(f"{variable.name!r} is only {places[0]}")
-            continue
-        try:
-            variables.append(_united(variable, of_second[variable.name], purpose))
-        except SchemaError as error:
-            left.append(str(error))
-    known = {variable.name for variable in first}
-    return variables, left + [f"{name!r} is only {places[1]}" for name in of_second if name not in known]
+        if variable.name in of_second:
+            try:
+                variables.append(_united(variable, of_second[variable.name], purpose))
+            except SchemaError as error:
+                left.append(str(error))
+    of_first = {variable.name: variable for variable in first}
+    if len(left) > MOST_REASONS:
+        left[MOST_REASONS:] = [f"so it is with {several(len(left) - MOST_REASONS, 'other column')}"]
+    for place, names, there in zip(places, (of_first, of_second), (of_second, of_first), strict=True):
+        only = [name for name in names if name not in there]
+        if only:
+            left.append(f"{listed(only)} {'is' if len(only) == 1 else 'are'} only {place}")
+    return variables, left
 
 
 def _united(one: Column, other: Column, purpose: str) -> Column:
