@@ -77,7 +77,8 @@ def test_whatever_is_public_is_called() -> None:
 
 def test_all_endings_that_are_read_have_a_file() -> None:
     names = list(readers.corpus())
-    for ending in (".json", ".bif", ".xdsl", ".uai", ".csv", ".tsv", ".txt", ".arff", ".parquet", ".arrow", ".feather"):
+    of_tables = (".csv", ".tsv", ".txt", ".arff", ".parquet", ".arrow", ".feather")
+    for ending in (".json", ".bif", ".xdsl", ".net", ".dsc", ".xmlbif", ".uai", *of_tables):
         assert any(name.removesuffix(".gz").endswith(ending) for name in names), ending
 
 

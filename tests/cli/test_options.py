@@ -91,7 +91,9 @@ def test_the_first_equals_sign_behind_a_name_divides() -> None:
     assert known_values(["x=y==a", "a=c"], "--given", [a, longer]) == {"x=y": "=a", "a": "c"}
 
 
-@pytest.mark.parametrize("name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz", "m.xdsl"])
+@pytest.mark.parametrize(
+    "name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz", "m.xdsl", "m.net", "m.dsc", "m.xml"]
+)
 def test_a_model_is_written_and_read_by_its_ending(tmp_path: Path, name: str) -> None:
     net = random_network(1, [3, 2, 4])
     write_model(net, tmp_path / name)
@@ -107,6 +109,6 @@ def test_endings(tmp_path: Path) -> None:
     ):
         check_model_output(tmp_path / "x.txt")
     with pytest.raises(
-        fn.FileFormatError, match=r"a model is read from a file ending in \.json, \.bif, \.xdsl or \.uai"
+        fn.FileFormatError, match=r"a model is read from a file ending in \.json, \.bif, \.xdsl, \.net, .* or \.uai"
     ):
         read_model(tmp_path / "x.csv")

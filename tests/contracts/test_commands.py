@@ -259,7 +259,7 @@ def test_a_model_that_cannot_be_read_is_named(model: Path, table: Path, name: st
     message = refused(*words(name, absent, table))
     assert str(absent) in message
     assert "no such file" in message
-    assert ".json, .bif, .xdsl or .uai" in refused(*words(name, model.with_name("model.txt"), table))
+    assert ".json, .bif, .xdsl, .net, " in refused(*words(name, model.with_name("model.txt"), table))
     written(model, model.read_text(encoding="utf-8")[:60])
     assert str(model) in refused(*words(name, model, table))
 

@@ -61,8 +61,8 @@ REFUSED = [  # a word in capitals stands for a file
         "learn GAPS --missing em --columns smoke,cough --exclude cough --score fractional",
         "--missing em is for a Bayesi",
     ),
-    ("learn ABSENT -o model.txt", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
-    ("learn ABSENT -o .", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
+    ("learn ABSENT -o model.txt", ".json, .bif, .xdsl, .net, "),
+    ("learn ABSENT -o .", ".json, .bif, .xdsl, .net, "),
     ("learn ABSENT --plot graph.jpg", "ending in .png, .svg, .pdf"),
     ("learn ABSENT --plot nowhere/graph.svg", "no directory"),
     ("learn WIDE --search exact --score loglik --max-memory 0.001", "an exact search over 22 variables"),
@@ -329,7 +329,10 @@ REFUSED = [  # a word in capitals stands for a file
     ("compare TABLE TABLE --top -1", "top must be an integer of at least 0, got -1 (option --top)"),
     ("compare TABLE TABLE --seed -1", "seed must not"),
     ("compare TABLE TABLE --model DN", "this is a dependency network; compare needs a Bayesian network"),
-    ("compare TABLE TABLE --model TABLE", "a model is read from a file ending in .json, .bif, .xdsl or .uai"),
+    (
+        "compare TABLE TABLE --model TABLE",
+        "a model is read from a file ending in .json, .bif, .xdsl, .net, ",
+    ),
     ("compare ROWS IMPOSSIBLE --model ASIA", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("compare TABLE ABSENT", "no such file"),
     # compare-graphs
@@ -341,8 +344,14 @@ REFUSED = [  # a word in capitals stands for a file
     ("compare-graphs GRAPH NET1", "'b'"),
     # convert
     ("convert MODEL x.csv", "cannot be turned into a table"),
-    ("convert MODEL x.pkl", "a model is written to a file ending in .json, .bif, .xdsl, .uai, .dot or .graphml"),
-    ("convert x.dot x.json", "a model is read from a file ending in .json, .bif, .xdsl or .uai"),
+    (
+        "convert MODEL x.pkl",
+        "a model is written to a file ending in .json, .bif, .xdsl, .net, ",
+    ),
+    (
+        "convert x.dot x.json",
+        "a model is read from a file ending in .json, .bif, .xdsl, .net, ",
+    ),
     ("convert x.dot x.csv", "cannot be turned into a table"),
     ("convert TABLE x.json", "cannot be turned into a model"),
     ("convert TABLE x.arff", "by the path's ending"),

@@ -20,8 +20,11 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.files import bif_writer, read_newicks, read_uai, read_xdsl
+from fishernet.files.dsc import read_dsc
 from fishernet.files.formats import FORMATS
+from fishernet.files.hugin import read_net
 from fishernet.files.model_file import KINDS, READ_ONLY
+from fishernet.files.xmlbif import read_xmlbif
 from fishernet.models import FullTable, MergedTable, ProductConditional
 from tests.files.examples import EXAMPLES, MOVE
 from tests.files.hostile import (
@@ -147,6 +150,9 @@ def plain(net: fn.BayesianNetwork | fn.MarkovNetwork) -> fn.BayesianNetwork | fn
 FOREIGN: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], Any]]] = {
     ".bif": (hostile_networks(), in_full),
     ".xdsl": (hostile_networks(), in_full),
+    ".net": (hostile_networks(), in_full),
+    ".dsc": (hostile_networks(), in_full),
+    ".xmlbif": (hostile_networks(), in_full),
     ".uai": (hostile_networks() | hostile_markov_networks(), plain),
 }
 """By ending: networks that such files hold, and as what they come back."""
@@ -167,7 +173,7 @@ def test_files_for_other_programs_bring_back_all_that_they_can_hold(
     assert saved(again, name) == saved(expected(net), name)
 
 
-@pytest.mark.parametrize("ending", [".bif", ".xdsl"])
+@pytest.mark.parametrize("ending", [".bif", ".xdsl", ".net", ".dsc", ".xmlbif", ".bifxml", ".xml"])
 @pytest.mark.parametrize("name", ["asia", "alarm"])
 def test_shipped_networks_come_back_from_other_formats_to_the_last_bit(name: str, ending: str) -> None:
     net = EXAMPLES[name]
@@ -190,7 +196,7 @@ def test_a_model_is_written_or_refused_and_nothing_else(ending: str, name: str, 
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", ["a.pkl", "a.txt", "a.net.gz", "model v1.2"])
+@pytest.mark.parametrize("name", ["a.pkl", "a.txt", "a.nets.gz", "model v1.2"])
 def test_an_ending_that_is_not_written_is_refused_with_those_that_are(name: str, tmp_path: Path) -> None:
     with pytest.raises(fn.FileFormatError, match=r"nothing is written to files that end in \.\w+; there are \.json .*"):
         fn.save(EXAMPLES["asia"], tmp_path / name)
@@ -397,6 +403,9 @@ TEXTS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "BIF, as we write it": (fn.read_bif, saved(ODD_LABELS, "a.bif").decode()),
     "XDSL": (read_xdsl, XDSL),
     "XDSL, as we write it": (read_xdsl, saved(ODD_LABELS, "a.xdsl").decode()),
+    "NET": (read_net, saved(ODD_LABELS, "a.net").decode()),
+    "DSC": (read_dsc, saved(ODD_LABELS, "a.dsc").decode()),
+    "XMLBIF": (read_xmlbif, saved(ODD_LABELS, "a.xmlbif").decode()),
     "UAI, Markov": (read_uai, "MARKOV\n3\n2 2 1\n2\n2 0 1\n1 1\n\n4\n0 1.5\n1e-3 3\n\n2\n0 1\n"),
     "UAI, Bayes": (read_uai, "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2 0.5 0.5\n4\n0.1 0.9\n0 1\n"),
     "Newick": (fn.read_newick, "((man:0.1,'mo''use':1e-3):0.2,[x]yeast_1:0.9)all;\n((a),b);\n"),
@@ -408,7 +417,7 @@ TEXTS: dict[str, tuple[Callable[[Path], Any], str]] = {
         "one T\n#=GC RF x\n#=GR one SS E\ntwo T\n//\n",
     ),
 }
-OF_MODELS = (fn.load, fn.read_bif, read_xdsl, read_uai)
+OF_MODELS = (fn.load, fn.read_bif, read_xdsl, read_net, read_dsc, read_xmlbif, read_uai)
 PIECES = [
     "",
     '"',
@@ -523,7 +532,9 @@ def test_what_no_file_can_hold_is_refused_before_anything_is_written(name: str, 
     path.write_text("old")
     with pytest.raises(fn.SchemaError, match="surrogate|cannot be stored"):
         fn.save(model, path)
-    for ending in (".bif", ".xdsl") if hasattr(model, "dag") and name != "regressions" else ():
+    for ending in (
+        (".bif", ".xdsl", ".net", ".dsc", ".xmlbif") if hasattr(model, "dag") and name != "regressions" else ()
+    ):
         with pytest.raises(fn.SchemaError, match="surrogate"):
             fn.save(model, tmp_path / f"a{ending}")
     assert path.read_text() == "old"

@@ -27,7 +27,7 @@ KINDS: dict[str, fn.BayesianNetwork] = {
     "merged rows of more states": fn.learn.bayesian_network(NURSERY, conditionals="merged", score="qnml"),
 }
 EVERY = pytest.mark.parametrize("net", KINDS.values(), ids=KINDS)
-FOREIGN = (".bif", ".xdsl", ".uai")
+FOREIGN = (".bif", ".xdsl", ".net", ".dsc", ".xmlbif", ".uai")
 
 
 def evidence(net: fn.BayesianNetwork) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_a_network_in_another_encoding(tmp_path: Path, encoding: str) -> None:
 def test_an_encoding_for_files_that_say_their_own(tmp_path: Path) -> None:
     (tmp_path / "net.bif").write_text(NET, encoding="utf-8")
     fn.save(fn.load(tmp_path / "net.bif"), tmp_path / "net.json")
-    with pytest.raises(SchemaError, match="encoding is for .bif files"):
+    with pytest.raises(SchemaError, match="encoding is for '.bif', '.net', '.dsc' files"):
         fn.load(tmp_path / "net.json", encoding="gbk")
     with pytest.raises(SchemaError, match="encoding must be one that Python knows"):
         fn.load(tmp_path / "net.bif", encoding="klingon")

@@ -41,6 +41,7 @@ READERS: dict[str, list[Callable[[Path], Any]]] = {
     ".sto": [fn.read_stockholm],
     ".bif": [fn.read_bif, fn.load],
     ".xdsl": [read_xdsl],
+    **{ending: [fn.load] for ending in (".net", ".dsc", ".xmlbif")},
     ".uai": [read_uai],
     ".evid": [read_uai_evidence],
     ".json": [fn.load],
@@ -68,7 +69,7 @@ def corpus() -> dict[str, bytes]:
         for number, (name, model) in enumerate(EXAMPLES.items()):
             fn.save(model, here / f"{number}.json")
             if name in ("asia", "merged"):
-                for ending in (".bif", ".xdsl", ".uai", ".bif.gz"):
+                for ending in (".bif", ".xdsl", ".net", ".dsc", ".xmlbif", ".uai", ".bif.gz"):
                     fn.save(model, here / f"{name}{ending}")
         _frames(here)
         found = {path.name: path.read_bytes() for path in sorted(here.iterdir())}

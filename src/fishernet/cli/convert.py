@@ -29,10 +29,10 @@ from fishernet.data.writing import FORMATS
 def convert(source: Path, target: Path, as_json: bool, escape_formulas: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
-    Models: .json, and the formats of other programs: .bif and .xdsl for Bayesian networks of states, .uai for these and
-    Markov networks; .dot and .graphml, which are only written, for the graph of any network. Tables: from .csv, .tsv,
-    .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow. After the text formats .gz may follow. The options are
-    for tables.
+    Models: .json, and the formats of other programs: .bif, .xdsl, .net, .dsc and .xmlbif (.bifxml, .xml) for Bayesian
+    networks of states, .uai for these and Markov networks; .dot and .graphml, which are only written, for the graph of
+    any network. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow. After the text
+    formats .gz may follow. The options are for tables.
 
     \b
     Examples
@@ -62,7 +62,7 @@ def _convert_model(source: Path, target: Path) -> dict[str, int]:
     graph, model = models.read_graph(
         source, "only networks and graphs can be converted", opening().text.get("encoding")
     )
-    if ending(target) in (".bif", ".xdsl") and (model is None or not is_bayesian(model)):
+    if models.of_states(target) and (model is None or not is_bayesian(model)):
         kind = "a graph" if model is None else called(model)
         raise SchemaError(f"{source}: this is {kind}; only a Bayesian network can be turned into {ending(target)}")
     models.write_model(graph if model is None else model, target)

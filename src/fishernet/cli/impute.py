@@ -48,7 +48,7 @@ PLAIN = re.compile(r"[-+]?[0-9]+(?:\.([0-9]{0,6}))?")  # a number without an exp
 @seed_option
 @answering(rows=True)
 def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
-    """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl or .uai).
+    """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl, .net, ...).
 
     The missing cells of a row are filled in together: by what is most probable (of numbers, their means), or (--how
     draw) by a draw from their joint distribution. Draws keep the shares and dependences of the model; the most probable

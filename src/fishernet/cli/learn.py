@@ -62,7 +62,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     "--output",
     type=FILE,
     metavar="MODEL",
-    help="Save the network or graph (.json, .dot, .graphml; bn and its forms also .bif, .xdsl, .uai).",
+    help="Save the network or graph (.json, .dot, .graphml; bn and its forms: .bif, .xdsl, .net, .dsc, .xml, .uai).",
 )
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw the graph (.png, .svg or .pdf).")
 @click.option(

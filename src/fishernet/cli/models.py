@@ -14,13 +14,18 @@ from fishernet.base.names import a, cut, listed
 from fishernet.cli.terminal import check_folder, ending
 from fishernet.data import Column
 from fishernet.files import load, save
-from fishernet.files.formats import FORMATS
+from fishernet.files.formats import FORMATS, OF_STATES
 from fishernet.graphs import Graph
 from fishernet.graphs.graph import taken_apart
 from fishernet.models import BayesianNetwork, Model
 
 READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
 WRITERS = tuple(FORMATS)
+
+
+def of_states(path: Path) -> bool:
+    """Whether files of a path's ending hold Bayesian networks of states alone."""
+    return FORMATS[ending(path)].holds == OF_STATES
 
 
 def called(model: Model) -> str:

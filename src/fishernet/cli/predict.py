@@ -96,7 +96,7 @@ def predict(
 ) -> Answer:
     """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
-    TABLE needs all other columns of MODEL (.json, .bif, .xdsl or .uai), in any order; further columns are ignored. If
+    TABLE needs all other columns of MODEL (.json, .bif, .net, ...), in any order; further columns are ignored. If
     TABLE has the target, its accuracy and log-loss, in nats per row, are printed on stderr.
 
     All rows are written as they are in the file and in its order, missing cells with their words; behind them come

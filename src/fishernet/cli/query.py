@@ -98,7 +98,7 @@ def query(
     weights: str | None,
     weight_kind: str | None,
 ) -> Answer:
-    """Print the probability of each state of each NAME under MODEL (.json, .bif, .xdsl or .uai), given what is known.
+    """Print the probability of each state of each NAME under MODEL (.json, .bif, .net, ...), given what is known.
 
     Without a NAME, all variables that are neither given nor set are printed. A variable that is set (--do) no longer
     depends on its parents, as in an experiment. The probability of the evidence is that of all given states, after the

@@ -53,7 +53,7 @@ FURTHER_DIGITS = 6  # than the unit has
 @seed_option
 @answering(rows=True)
 def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> Answer:
-    """Draw rows from MODEL (.json, .bif, .xdsl or .uai), given what is known.
+    """Draw rows from MODEL (.json, .bif, .xdsl, .net, ...), given what is known.
 
     Rows of a Bayesian network are independent and exact, also with --given. Rows of a dependency network are drawn by
     pseudo-Gibbs sampling: one variable at a time is drawn from its conditional, given variables keep their states, and

@@ -103,7 +103,7 @@ def score(
     folds: int | None,
     **options: Any,
 ) -> Answer:
-    """Print the log-likelihood of TABLE under MODEL (.json, .bif, .xdsl or .uai), in nats, total and per row.
+    """Print the log-likelihood of TABLE under MODEL (.json, .bif, .xdsl, .net, ...), in nats, total and per row.
 
     For a dependency network it is the pseudo-log-likelihood: that of each cell given its inputs, summed over the row.
     For a Gaussian network it is the logarithm of the density.

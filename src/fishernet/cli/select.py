@@ -101,7 +101,7 @@ def select(
 ) -> Answer:
     """Choose rows that stand for TABLE, and say how many of its rows each stands for.
 
-    mmd exchanges rows until no single exchange brings their mean under the Fisher kernel of MODEL (.json, .bif, .xdsl
+    mmd exchanges rows until no single exchange brings their mean under the Fisher kernel of MODEL (.json, .bif, .xdsl,
     or .uai) nearer to that of the whole table. mmd-critic and protodash reduce the same distance by adding one row at a
     time, so the first rows are also the choice for a smaller k; protodash also weights each row. coreset chooses rows
     with weights in whole rows, from which the parameters of MODEL's graph are nearly those of the whole table.

@@ -42,7 +42,7 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @missing_option("keep", "state", "error")
 @answering()
 def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
-    """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .xdsl, .uai).
+    """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .net, ...).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
     with the row's cells as they are in the file. With --json all of them are, with the states that the model takes them

@@ -30,9 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError
-from fishernet.base.io import read_text
 from fishernet.base.names import cut, doubled, listed
 from fishernet.data import State, Variable
 from fishernet.files.bif_words import (
@@ -50,6 +48,7 @@ from fishernet.files.bif_words import (
     read_rows,
     read_states,
 )
+from fishernet.files.tokens import file_text
 from fishernet.files.words import without_never
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
@@ -107,14 +106,7 @@ class Block(NamedTuple):
 
 def source_of(path: str | os.PathLike[str], encoding: str | None = None) -> Source:
     """Return the text of a file without its comments."""
-    name = "utf-8-sig" if encoding is None else check.encoding(encoding)
-    try:
-        text = read_text(path, encoding=lambda _: name)
-    except FileFormatError as error:
-        if not isinstance(error.__cause__, UnicodeDecodeError):
-            raise
-        what = f"the file is not text in {encoding or 'UTF-8'}; say its encoding, as 'latin-1' or 'gbk'"
-        raise FileFormatError(path, what, line=error.line, parameter="encoding") from None
+    text = file_text(path, encoding)
     if "//" in text or "/*" in text:
         text = _COMMENT.sub(_blanked, text)
     return Source(path, text)
@@ -155,7 +147,7 @@ def _no_block(source: Source, at: int) -> str:
     if source.text.startswith("{", at):
         return "this is no BIF file; fishernet.load reads the library's own files"
     if source.text.startswith("<", at):
-        return "this is no BIF file; XMLBIF is not read"
+        return "this is no BIF file; XMLBIF ends in .xmlbif or .xml"
     if source.text.startswith(("network", "variable", "probability"), at) and "{" not in source.text[at:]:
         return f"the file ends inside of {source.shown(at)}"
     return f"expected a network, variable or probability block, got {source.shown(at)}; other text must be a comment"

@@ -9,14 +9,17 @@ from typing import Any, NamedTuple
 
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.base.names import a
+from fishernet.base.names import a, listed
 from fishernet.files.bif_reader import read_bif
 from fishernet.files.bif_writer import store_bif
+from fishernet.files.dsc import read_dsc, store_dsc
 from fishernet.files.graph_files import store_dot, store_graphml
+from fishernet.files.hugin import read_net, store_net
 from fishernet.files.model_file import read_model, store_model
 from fishernet.files.uai import read_uai, store_uai
 from fishernet.files.words import noted
 from fishernet.files.xdsl import read_xdsl, store_xdsl
+from fishernet.files.xmlbif import read_xmlbif, store_xmlbif
 from fishernet.infer.factors import is_model
 
 Location = str | os.PathLike[str]
@@ -35,14 +38,22 @@ class Format(NamedTuple):
     """Whether that are models alone, and no graphs."""
 
 
+OF_STATES = "Bayesian networks of states"
 FORMATS = {
     ".json": Format(store_model, read_model, "every model", of_models=False),
-    ".bif": Format(store_bif, read_bif, "Bayesian networks of states"),
-    ".xdsl": Format(store_xdsl, read_xdsl, "Bayesian networks of states"),
+    ".bif": Format(store_bif, read_bif, OF_STATES),
+    ".xdsl": Format(store_xdsl, read_xdsl, OF_STATES),
+    ".net": Format(store_net, read_net, OF_STATES),
+    ".dsc": Format(store_dsc, read_dsc, OF_STATES),
+    ".xmlbif": Format(store_xmlbif, read_xmlbif, OF_STATES),
+    ".bifxml": Format(store_xmlbif, read_xmlbif, OF_STATES),
+    ".xml": Format(store_xmlbif, read_xmlbif, OF_STATES),
     ".uai": Format(store_uai, read_uai, "Bayesian and Markov networks of states"),
     ".dot": Format(store_dot, None, "graphs, and the graphs of networks", of_models=False),
     ".graphml": Format(store_graphml, None, "graphs, and the graphs of networks", of_models=False),
 }
+ENCODED: dict[str, Callable[..., Any]] = {".bif": read_bif, ".net": read_net, ".dsc": read_dsc}
+"""What reads files that do not say how they are encoded."""
 
 
 def ending_of(path: Location) -> str:
@@ -59,6 +70,9 @@ def save(model: object, path: Location) -> None:
     ``.json``     every model, exactly: the library's own format; also without an ending
     ``.bif``      Bayesian networks of states, for pyAgrum, pgmpy, bnlearn and others (`write_bif`)
     ``.xdsl``     Bayesian networks of states, for GeNIe, SMILE, pgmpy and others (`write_xdsl`)
+    ``.net``      Bayesian networks of states, for Hugin, bnlearn, SamIam, Netica and others
+    ``.dsc``      Bayesian networks of states, for bnlearn, GeNIe, Netica and others
+    ``.xmlbif``   Bayesian networks of states, for Weka, pgmpy, SamIam and others; also ``.bifxml`` and ``.xml``
     ``.uai``      Bayesian and Markov networks of states, without names (`write_uai`)
     ``.dot``      graphs, and the graphs of networks, for Graphviz
     ``.graphml``  the same for Gephi, networkx, igraph and others
@@ -85,7 +99,7 @@ def save(model: object, path: Location) -> None:
 
     See Also
     --------
-    load : reads ``.json``, ``.bif``, ``.xdsl`` and ``.uai``.
+    load : reads all but ``.dot`` and ``.graphml``.
 
     Examples
     --------
@@ -120,10 +134,10 @@ def load(path: Location, *, encoding: str | None = None) -> Any:
     Parameters
     ----------
     path : path
-        ``.bif``, ``.xdsl`` and ``.uai`` are read as such; any other file is one of the library's own. Compressed or
-        not.
+        Files of other programs are known by their endings (`save` lists them); any other file is one of the library's
+        own. Compressed or not.
     encoding : str, optional
-        Of a ``.bif`` file that is neither UTF-8 nor marked as UTF-16, as "gbk".
+        Of a ``.bif``, ``.net`` or ``.dsc`` file that is neither UTF-8 nor marked as UTF-16, as "gbk".
 
     Returns
     -------
@@ -141,7 +155,8 @@ def load(path: Location, *, encoding: str | None = None) -> Any:
         readable = ", ".join(ending for ending, known in FORMATS.items() if known.read)
         raise FileFormatError(path, f"files that end in {ending_of(path)} are only written; what is read: {readable}")
     if encoding is not None:
-        if ending_of(path) != ".bif":
-            raise SchemaError("encoding is for .bif files; others say their own, or are UTF-8", parameter="encoding")
-        return read_bif(path, encoding=encoding)
+        if ending_of(path) not in ENCODED:
+            what = f"encoding is for {listed(ENCODED)} files; others say their own, or are UTF-8"
+            raise SchemaError(what, parameter="encoding")
+        return ENCODED[ending_of(path)](path, encoding=encoding)
     return read_model(path) if found is None or found.read is None else found.read(path)

@@ -28,35 +28,23 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
-from fishernet.base.errors import FileFormatError, FishernetError
+from fishernet.base.errors import FileFormatError
 from fishernet.base.io import read_text, replacing_text
-from fishernet.base.names import doubled, listed
+from fishernet.base.names import listed
 from fishernet.data import Variable
-from fishernet.files.bif_words import (
-    BOUNDS,
-    CUTS,
-    NAME,
-    NEVER,
-    ROWS,
-    STATES,
-    UNIT,
-    read_label,
-    read_numbers,
-    read_rows,
-    read_states,
-    written_states,
-)
+from fishernet.files.bif_words import NEVER, ROWS, read_rows
 from fishernet.files.bif_writer import Called, Words, replaced, require_tables
-from fishernet.files.words import escaped, noted, quoted, safe_words, with_never, without_never
-from fishernet.models import BayesianNetwork, Conditional, FullTable
-from fishernet.models.conditionals.base import Probabilities, check_cells
+from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, rows_of
+from fishernet.files.words import escaped, noted, safe_words, with_never
+from fishernet.models import BayesianNetwork, Conditional
+from fishernet.models.conditionals.base import Probabilities
 
-TOLERANCE = 1e-3  # files hold rounded numbers
 PLACE = "fishernet_place"  # of a variable in the network, whose order is another one than the file's
 MOST_DEEP = 100  # elements within one another
 MOST_ELEMENTS = 2**21  # of a file
@@ -152,25 +140,11 @@ def _node(conditional: Conditional, called: Called, place: int | None) -> Iterat
         yield f'      <state id="{state}" />\n'
     if parents:
         yield f"      <parents>{' '.join(called[parent.name].name for parent in parents)}</parents>\n"
-    for name, text in _properties(variable, words, place):
+    noted_there = [] if place is None else [(PLACE, str(place))]
+    for name, text in [*noted_properties(variable, words.name, words.states), *noted_there]:
         yield f'      <property id="{name}">{escaped(text)}</property>\n'
     numbers = " ".join(map(repr, with_never(conditional.table()).reshape(-1).tolist()))
     yield f"      <probabilities>{numbers}</probabilities>\n    </cpt>\n"
-
-
-def _properties(variable: Variable, words: Words, place: int | None) -> Iterator[tuple[str, str]]:
-    if words.name != variable.name:
-        yield NAME, quoted(variable.name)
-    if words.states != list(variable.states):
-        yield STATES, written_states(variable.states)
-    if variable.cuts is not None:
-        yield CUTS, ", ".join(map(repr, variable.cuts))
-    if variable.bounds is not None:
-        yield BOUNDS, ", ".join(map(repr, variable.bounds))
-    if variable.unit is not None:
-        yield UNIT, variable.unit
-    if place is not None:
-        yield PLACE, str(place)
 
 
 def _shown(name: str, word: str, number: int) -> Iterator[str]:
@@ -206,16 +180,6 @@ class Element:
         return [child for child in self.children if child.tag == tag]
 
 
-class Node(NamedTuple):
-    """A variable as the file has it."""
-
-    element: Element
-    word: str
-    variable: Variable
-    states: list[str]
-    """The identifiers of its states, with one that never occurs where the variable has one state."""
-
-
 def _encoding(data: bytes) -> str:
     """Return the encoding that an XML file says; LookupError for one that is not of single bytes, nor UTF-8."""
     declared = re.match(_DECLARED, data)
@@ -225,8 +189,11 @@ def _encoding(data: bytes) -> str:
     return "utf-8-sig" if name in ("utf-8", "utf8") else name
 
 
-def parsed(path: str | os.PathLike[str]) -> Element:
-    """Return the root of an XML file, without document types, whose entities could have no end."""
+def parsed(path: str | os.PathLike[str], *, declares: bool = False) -> Element:
+    """Return the root of an XML file, without entities of its own, which could have no end.
+
+    With `declares` a document type may say what elements there are.
+    """
     text = read_text(path, encoding=_encoding)
     root = Element("", {}, 0)
     open_ones, counted = [root], itertools.count(1)
@@ -242,14 +209,17 @@ def parsed(path: str | os.PathLike[str]) -> Element:
         open_ones[-1].children.append(element)
         open_ones.append(element)
 
-    def doctype(*_: object) -> None:
-        what = "a document type declaration is not read; XDSL files have none"
-        raise FileFormatError(path, what, line=parser.CurrentLineNumber)
+    def refuse(*_: object) -> None:
+        what = "entities of a file's own are not read" if declares else "a document type declaration is not read"
+        raise FileFormatError(path, f"{what}; such files have none", line=parser.CurrentLineNumber)
 
     parser.StartElementHandler = begins
     parser.EndElementHandler = lambda _: open_ones.pop()
     parser.CharacterDataHandler = lambda data: open_ones[-1].pieces.append(data)
-    parser.StartDoctypeDeclHandler = doctype
+    if declares:
+        parser.EntityDeclHandler = refuse
+    else:
+        parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
@@ -282,23 +252,11 @@ def read_xdsl(path: str | os.PathLike[str]) -> BayesianNetwork:
     root = parsed(path)
     if root.tag != "smile":
         raise FileFormatError(path, f"expected <smile>, got <{root.tag}>; this is no XDSL file", line=root.line)
-    nodes: dict[str, Node] = {}
-    names: set[str] = set()
-    for element in [node for block in root.all("nodes") for node in block.children]:
-        node = _read_node(path, element)
-        if node.word in nodes or node.variable.name in names:
-            raise FileFormatError(path, f"the node {node.variable.name!r} appears twice", line=element.line)
-        nodes[node.word] = node
-        names.add(node.variable.name)
-    ordered = _in_order(path, list(nodes.values()))
-    positions = {node.word: v for v, node in enumerate(ordered)}
+    elements = [node for block in root.all("nodes") for node in block.children]
+    nodes = [_read_node(path, element) for element in elements]
     turned = _is_of_agrum(root)
-    conditionals = [_conditional(path, node, nodes, positions, turned) for node in ordered]
-    n_rows = _n_rows(path, root)
-    try:
-        return BayesianNetwork([node.variable for node in ordered], conditionals, n_rows=n_rows)
-    except FishernetError as error:  # a cycle
-        raise FileFormatError(path, str(error)) from error
+    families = [_family(path, *pair, turned) for pair in zip(elements, nodes, strict=True)]
+    return assembled(path, _in_order(path, elements, nodes), families, _n_rows(path, root))
 
 
 def _read_node(path: object, element: Element) -> Node:
@@ -306,22 +264,8 @@ def _read_node(path: object, element: Element) -> Node:
     if element.tag not in ("cpt", "deterministic"):
         what = f"the node {word!r} is a <{element.tag}>; what is read: <cpt> and <deterministic>"
         raise FileFormatError(path, what, line=element.line)
-    if not word:
-        raise FileFormatError(path, "a node has no id", line=element.line)
     states = [state.attributes.get("id", "") for state in element.all("state")]
-    if len(set(states)) < len(states):
-        raise FileFormatError(path, f"node {word!r}: the state {doubled(states)!r} appears twice", line=element.line)
-    own = properties(element)
-    try:
-        name = read_label(own[NAME]) if NAME in own else word
-        exact = read_states(own[STATES]) if STATES in own else states
-        cuts, bounds = (read_numbers(own[word]) if word in own else None for word in (CUTS, BOUNDS))
-        unit: Any = own.get(UNIT)
-        if len(exact) != len(states) and not (len(exact) == 1 and len(states) == 2 and states[1].startswith(NEVER)):
-            raise ValueError(f"{STATES} has {len(exact)} of {len(states)} states")
-        return Node(element, word, Variable(name, exact, cuts, bounds, unit), states)
-    except ValueError as error:
-        raise FileFormatError(path, f"node {word!r}: {error}", line=element.line) from error
+    return node_of(path, word, states, properties(element), element.line)
 
 
 def properties(element: Element) -> dict[str, str]:
@@ -335,9 +279,9 @@ def _is_of_agrum(root: Element) -> bool:
     return any(genie.attributes.get("app", "").startswith("aGrUM") for genie in shown)
 
 
-def _in_order(path: object, nodes: list[Node]) -> list[Node]:
+def _in_order(path: object, elements: Sequence[Element], nodes: Sequence[Node]) -> Sequence[Node]:
     """Return the nodes in the order that we noted, or that of the file."""
-    places = [properties(node.element).get(PLACE) for node in nodes]
+    places = [properties(element).get(PLACE) for element in elements]
     if not any(places):
         return nodes
     if sorted(map(str, places)) != sorted(map(str, range(len(nodes)))):
@@ -345,75 +289,51 @@ def _in_order(path: object, nodes: list[Node]) -> list[Node]:
     return [node for _, node in sorted(zip(map(int, map(str, places)), nodes, strict=True), key=lambda pair: pair[0])]
 
 
-def _conditional(
-    path: object, node: Node, nodes: dict[str, Node], positions: dict[str, int], turned: bool
-) -> FullTable:
-    element = node.element
+def _family(path: object, element: Element, node: Node, turned: bool) -> Family:
     own = [word for parents in element.all("parents") for word in parents.text.split()]
-    twice = doubled(own)
-    for word in own:
-        if word not in nodes or word in (node.word, twice):
-            what = f"node {node.word!r}: {word!r} is no other node, or is a parent twice"
-            raise FileFormatError(path, what, line=element.line)
     if turned:
         own.reverse()
-    family = [*(nodes[word] for word in own), node]
-    try:
-        check_cells([Variable(member.word, member.states) for member in family], f"the table of {node.word!r}")
-        read = _probabilities if element.tag == "cpt" else _certain
-        rows = without_never(
-            read(path, family),
-            [len(member.states) for member in family],
-            [member.variable.cardinality for member in family],
-        )
-        at = [positions[word] for word in own]
-        variables = [member.variable for member in family]
-        return FullTable(positions[node.word], at, variables, rows, tolerance=TOLERANCE)
-    except FileFormatError:
-        raise
-    except ValueError as error:
-        raise FileFormatError(path, f"node {node.word!r}: {error}", line=element.line) from error
+    read = _probabilities if element.tag == "cpt" else _certain
+    return Family(node.word, own, partial(read, path, element), element.line)
 
 
-def _words(path: object, family: Sequence[Node], tag: str, per_row: int) -> list[str]:
-    """Return what stands in the element of a node that has so many words a configuration of its parents."""
+def _words(path: object, element: Element, family: Sequence[Node], tag: str, per_row: int) -> tuple[list[str], int]:
+    """Return what stands in the element of a node that has so many words a configuration of its parents, and where."""
     node = family[-1]
-    found = node.element.all(tag)
+    found = element.all(tag)
     if len(found) != 1:
-        raise FileFormatError(path, f"node {node.word!r}: {len(found)} <{tag}>, not one", line=node.element.line)
+        raise FileFormatError(path, f"node {node.word!r}: {len(found)} <{tag}>, not one", line=element.line)
     words = found[0].text.split()
     needed = int(np.prod([float(len(parent.states)) for parent in family[:-1]])) * per_row
     if len(words) != needed:
         what = f"node {node.word!r}: {len(words)} entries of <{tag}>; its parents need {needed}"
         raise FileFormatError(path, what, line=found[0].line)
-    return words
+    return words, found[0].line
 
 
-def _probabilities(path: object, family: Sequence[Node]) -> Probabilities:
+def _probabilities(path: object, element: Element, family: Sequence[Node]) -> Probabilities:
     node = family[-1]
-    words = _words(path, family, "probabilities", len(node.states))
-    line = node.element.all("probabilities")[0].line
+    words, line = _words(path, element, family, "probabilities", len(node.states))
+    return rows_of(path, numbers_of(path, node.word, words, line), family, line)
+
+
+def numbers_of(path: object, node: str, words: Sequence[str], line: int) -> list[float]:
+    """Return words as numbers; FileFormatError for one that is none."""
     number = re.compile(_NUMBER)
     bad = next((word for word in words if not number.fullmatch(word)), None)
     if bad is not None:
-        raise FileFormatError(path, f"node {node.word!r}: {bad[:40]!r} is no number", line=line)
-    rows = np.array(list(map(float, words))).reshape(-1, len(node.states))
-    sums = rows.sum(axis=1)
-    off = ~((rows >= 0).all(axis=1) & (np.abs(sums - 1) <= TOLERANCE))
-    if off.any():
-        what = f"row {int(np.argmax(off))} of the probabilities is negative, or sums to {sums[off][0]:.9g}, not to 1"
-        raise FileFormatError(path, f"node {node.word!r}: {what}", line=line)
-    return rows
+        raise FileFormatError(path, f"node {node!r}: {bad[:40]!r} is no number", line=line)
+    return list(map(float, words))
 
 
-def _certain(path: object, family: Sequence[Node]) -> Probabilities:
+def _certain(path: object, element: Element, family: Sequence[Node]) -> Probabilities:
     node = family[-1]
     codes = {state: code for code, state in enumerate(node.states)}
-    words = _words(path, family, "resultingstates", 1)
+    words, line = _words(path, element, family, "resultingstates", 1)
     unknown = next((word for word in words if word not in codes), None)
     if unknown is not None:
         what = f"node {node.word!r}: {unknown[:40]!r} is no state; there are {listed(node.states)}"
-        raise FileFormatError(path, what, line=node.element.all("resultingstates")[0].line)
+        raise FileFormatError(path, what, line=line)
     return np.eye(len(codes))[[codes[word] for word in words]]
 
 

@@ -128,7 +128,9 @@ class Tree(Learner):
 
     called, asked_by = "a tree", ("model", "chow-liu")
     takes = FITTED | {"missing"}
-    endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
+    endings: ClassVar[Sequence[str]] = (
+        *(".json", ".bif", ".xdsl", ".net", ".dsc", ".xmlbif", ".bifxml", ".xml", ".uai", ".dot", ".graphml"),
+    )
     mixes = True
     search: Callable[..., Dag] = staticmethod(chow_liu)
 

@@ -68,7 +68,7 @@ def test_comments_are_taken_out_and_lines_stay(tmp_path: Path, text: str, withou
         ("network a {}\n}", 2, "got '}'"),
         ("/* open\nnetwork a {}", 1, "expected a network"),
         ('{"format": "fishernet"}', 1, "this is no BIF file; fishernet.load reads"),
-        ('<?xml version="1.0"?>', 1, "this is no BIF file; XMLBIF is not read"),
+        ('<?xml version="1.0"?>', 1, "this is no BIF file; XMLBIF ends in .xmlbif or .xml"),
         (f"network a {{}} {'x' * 100}", 1, r"got 'x{40}\.\.\.'"),
     ],
 )

@@ -18,7 +18,7 @@ from fishernet.graphs import Graph, hamming, shd
 @click.argument("b", type=FILE)
 @answering()
 def compare_graphs(a: Path, b: Path) -> Answer:
-    """Say where the graphs of A and B (.json, .bif, .xdsl or .uai) differ; B may be the true one.
+    """Say where the graphs of A and B (.json, .bif, .xdsl, .net, ...) differ; B may be the true one.
 
     Both are Bayesian networks, or both undirected graphs or Gaussian Markov networks, over the same variables, by name,
     in any order.
