@@ -15,10 +15,12 @@ from fishernet.files.bif_words import (
     CUTS,
     NAME,
     NEVER,
+    ROWS,
     STATES,
     UNIT,
     read_label,
     read_numbers,
+    read_rows,
     read_states,
     written_states,
 )
@@ -80,6 +82,14 @@ def noted_properties(variable: Variable, word: str, states: Sequence[str]) -> It
         yield BOUNDS, ", ".join(map(repr, variable.bounds))
     if variable.unit is not None:
         yield UNIT, variable.unit
+
+
+def noted_rows(path: object, own: Mapping[str, str], line: int) -> int | float | None:
+    """Return the number of rows that we noted of a network, if we wrote the file."""
+    try:
+        return read_rows(own[ROWS]) if ROWS in own else None
+    except ValueError as error:
+        raise FileFormatError(path, str(error), line=line) from error
 
 
 def by_word(path: object, nodes: Sequence[Node]) -> dict[str, Node]:

@@ -26,9 +26,9 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.io import replacing_text
-from fishernet.files.bif_words import ROWS, name_words, read_rows, state_words
+from fishernet.files.bif_words import ROWS, name_words, state_words
 from fishernet.files.bif_writer import Called, Words, replaced, require_tables
-from fishernet.files.declared import VARIABLES, Family, Node, assembled, node_of, noted_properties, rows_of
+from fishernet.files.declared import VARIABLES, Family, Node, assembled, node_of, noted_properties, noted_rows, rows_of
 from fishernet.files.tokens import Location, Token, Tokens, file_text, unquoted
 from fishernet.files.words import with_never
 from fishernet.models import BayesianNetwork, Conditional
@@ -61,16 +61,7 @@ def read_net(path: Location, *, encoding: str | None = None) -> BayesianNetwork:
             raise tokens.wrong(f"expected net, node or potential, got {token.text[:40]!r}", token.at)
     if not nodes and VARIABLES not in head:
         raise FileFormatError(path, "there is no node, so this is no NET file")
-    return assembled(path, nodes, families, _n_rows(tokens, head))
-
-
-def _n_rows(tokens: Tokens, head: dict[str, str]) -> int | float | None:
-    if ROWS not in head:
-        return None
-    try:
-        return read_rows(head[ROWS])
-    except ValueError as error:
-        raise tokens.wrong(str(error), 0) from error
+    return assembled(path, nodes, families, noted_rows(path, head, 1))
 
 
 def _attributes(tokens: Tokens, where: str, own: dict[str, str]) -> dict[str, list[Token]]:

@@ -38,9 +38,9 @@ from fishernet.base.errors import FileFormatError
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
-from fishernet.files.bif_words import NEVER, ROWS, read_rows
+from fishernet.files.bif_words import NEVER, ROWS
 from fishernet.files.bif_writer import Called, Words, replaced, require_tables
-from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, rows_of
+from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, noted_rows, rows_of
 from fishernet.files.words import escaped, noted, safe_words, with_never
 from fishernet.models import BayesianNetwork, Conditional
 from fishernet.models.conditionals.base import Probabilities
@@ -255,8 +255,9 @@ def read_xdsl(path: str | os.PathLike[str]) -> BayesianNetwork:
     elements = [node for block in root.all("nodes") for node in block.children]
     nodes = [_read_node(path, element) for element in elements]
     turned = _is_of_agrum(root)
+    head = {name: text for block in root.all("properties") for name, text in properties(block).items()}
     families = [_family(path, *pair, turned) for pair in zip(elements, nodes, strict=True)]
-    return assembled(path, _in_order(path, elements, nodes), families, _n_rows(path, root))
+    return assembled(path, _in_order(path, elements, nodes), families, noted_rows(path, head, root.line))
 
 
 def _read_node(path: object, element: Element) -> Node:
@@ -335,14 +336,3 @@ def _certain(path: object, element: Element, family: Sequence[Node]) -> Probabil
         what = f"node {node.word!r}: {unknown[:40]!r} is no state; there are {listed(node.states)}"
         raise FileFormatError(path, what, line=line)
     return np.eye(len(codes))[[codes[word] for word in words]]
-
-
-def _n_rows(path: object, root: Element) -> int | float | None:
-    """Return the number of rows that we noted, if we wrote the file."""
-    text = next((properties(block)[ROWS] for block in root.all("properties") if ROWS in properties(block)), None)
-    if text is None:
-        return None
-    try:
-        return read_rows(text)
-    except ValueError as error:
-        raise FileFormatError(path, str(error), line=root.line) from error

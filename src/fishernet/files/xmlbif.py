@@ -22,9 +22,9 @@ from typing import Any
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.io import replacing_text
-from fishernet.files.bif_words import ROWS, name_words, read_rows, state_words
+from fishernet.files.bif_words import ROWS, name_words, state_words
 from fishernet.files.bif_writer import Called, Words, replaced, require_tables
-from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, rows_of
+from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, noted_rows, rows_of
 from fishernet.files.tokens import Location
 from fishernet.files.words import escaped, with_never
 from fishernet.files.xdsl import Element, numbers_of, parsed
@@ -47,13 +47,7 @@ def network_of(path: Location, root: Element) -> BayesianNetwork:
     (network,) = networks
     nodes = [_node(path, element) for element in network.all("VARIABLE")]
     families = [_family(path, element) for element in (*network.all("DEFINITION"), *network.all("PROBABILITY"))]
-    text = _noted(network).get(ROWS)
-    try:
-        return assembled(path, nodes, families, None if text is None else read_rows(text))
-    except ValueError as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(path, str(error), line=network.line) from error
+    return assembled(path, nodes, families, noted_rows(path, _noted(network), network.line))
 
 
 def _texts(element: Element, tag: str) -> list[str]:
