@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
 import inspect
@@ -63,10 +64,22 @@ def test_importing_loads_only_what_computing_needs() -> None:
         "import sys, fishernet\n"
         "heavy = {'matplotlib', 'pandas', 'polars', 'sklearn', 'dask', 'click', 'rich', 'networkx', 'pytest'}\n"
         "heavy |= {'scipy.special', 'scipy.sparse', 'asyncio', 'ssl'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
+        "light = {'pyarrow', 'fishernet.learn', 'fishernet.data'} & set(sys.modules)\n"
+        "fishernet.learn, fishernet.plot, fishernet.report\n"
+        "print(sorted(light | heavy & set(sys.modules)))\n"
     )
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_what_is_imported_later_is_what_type_checkers_see() -> None:
+    tree = ast.parse(inspect.getsource(fn))
+    (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {part.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for part in node.names}
+    assert set(fn.__all__) == {*seen, *(name for name in vars(fn) if name in fn.__all__ and name not in seen)}
+    for name, module in seen.items():
+        value = getattr(fn, name)
+        assert value is getattr(importlib.import_module(str(module)), name)
 
 
 def test_the_version_is_that_of_the_installed_package() -> None:
@@ -101,9 +114,7 @@ def test_dir_shows_the_public_names_alone(module: ModuleType) -> None:
     assert set(dir(module)) - {"__version__"} == set(module.__all__)
 
 
-# The package `report` is by design what its function is called as: fn.report(table).
 SHARED = {
-    ("fishernet", "report"),
     ("fishernet.graphs", "cpdag"),
     ("fishernet.models", "g_wishart"),
     ("fishernet.select", "distance_by_k"),
@@ -123,7 +134,7 @@ def test_no_module_bears_a_public_name_of_its_package(module: ModuleType) -> Non
 def test_importing_every_module_changes_no_public_name() -> None:
     script = """if True:
         import importlib, pkgutil, fishernet
-        inside = [value for value in vars(fishernet).values() if hasattr(value, "__path__")]
+        inside = [value for name in fishernet.__all__ if hasattr(value := getattr(fishernet, name), "__path__")]
         packages = [fishernet, *(package for package in inside if hasattr(package, "__all__"))]
         before = [(package, name, getattr(package, name)) for package in packages for name in package.__all__]
         for info in pkgutil.walk_packages(fishernet.__path__, "fishernet."):

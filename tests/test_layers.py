@@ -26,7 +26,7 @@ LAYERS = [
     {"files"},
     {"datasets"},
     {"sklearn", "plot"},
-    {"report"},
+    {"reports"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

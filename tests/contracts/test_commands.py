@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import fishernet as fn
+from fishernet.cli import main
 from fishernet.cli.main import fishernet
 from tests.cli.running import (
     COMMAND,
@@ -99,7 +102,29 @@ def words(name: str, model: Path, table: Path) -> list[object]:
 
 
 def test_the_list_is_complete() -> None:
-    assert {words.split()[0] for words in WORDS.values()} == set(fishernet.commands) - {"demo"} == set(COMMANDS)
+    listed = fishernet.list_commands(click.Context(fishernet))
+    assert {words.split()[0] for words in WORDS.values()} == set(listed) - {"demo"} == set(COMMANDS)
+
+
+def test_what_is_said_of_a_command_before_it_is_imported_is_what_it_says() -> None:
+    context = click.Context(fishernet)
+    for name in fishernet.list_commands(context):
+        command = fishernet.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert command.hidden or command.short_help == main.COMMANDS[name][1]
+
+
+def test_help_imports_no_command() -> None:
+    script = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from fishernet.cli.main import fishernet\n"
+        "assert CliRunner().invoke(fishernet, ['--help']).exit_code == 0\n"
+        "print('fishernet.learn' in sys.modules, 'fishernet.cli.describe' in sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert run.stdout.split() == ["False", "False"]
 
 
 # ------------------------------------------------------------------------------------------------------- the help

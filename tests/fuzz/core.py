@@ -164,6 +164,8 @@ def tape() -> Tape:
     """The tape of the examples."""
     import warnings
 
+    for name in fn.__all__:
+        getattr(fn, name)  # what is imported at its first use takes the core as it is
     made = Tape()
     with _written(made), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-ASSETS = files("fishernet.report") / "assets"
+ASSETS = files("fishernet.reports") / "assets"
 SCRIPTS = ("inference.js", "numbers.js")
 PROGRAM = """
 const fs = require("fs");

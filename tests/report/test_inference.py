@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.report.network import PageNetwork
+from fishernet.reports.network import PageNetwork
 from tests.report.node import answers
 
 CLOSE = 1e-12

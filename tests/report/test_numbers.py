@@ -12,7 +12,7 @@ import pytest
 import fishernet as fn
 from fishernet.data.encoding.scales import Scale
 from fishernet.infer.mixtures import NumberDistribution
-from fishernet.report.network import PageNetwork
+from fishernet.reports.network import PageNetwork
 from tests.report.node import answers
 
 CLOSE = 1e-9

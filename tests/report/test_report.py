@@ -398,7 +398,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["fishernet.report.making"], "bayesian_network", None)
+    monkeypatch.setattr(sys.modules["fishernet.reports.making"], "bayesian_network", None)
     for path, said in (
         (tmp_path / "no folder" / "page.html", "there is no directory"),
         (tmp_path, "it is a directory"),

@@ -174,6 +174,19 @@ def page(title: str, *parts: str | None) -> str:
 
 # ------------------------------------------------------------------------------------------------- drawings of graphs
 
+_later: list[Callable[[], object]] = []
+
+
+def looks_of(load: Callable[[], object]) -> None:
+    """Have a function called before the first drawing or page is made, as it imports what makes them."""
+    _later[:] = [load]
+
+
+def _load() -> None:
+    while _later:
+        _later.pop()()
+
+
 _drawers: list[Callable[[Any], str | None]] = []
 
 
@@ -187,7 +200,7 @@ _pages: list[Callable[[Any], str | None]] = []
 
 
 def shows_pages(maker: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
-    """Make a function the one that shows models as small pages; `fishernet.report`, which lies above them, has one."""
+    """Make a function the one that shows models as small pages; `fishernet.reports`, which lies above them, has one."""
     _pages[:] = [maker]
     return maker
 
@@ -200,6 +213,7 @@ class Drawn:
     def _repr_svg_(self) -> str | None:
         """Return the drawing; None without matplotlib, and where there are no variables or more than can be read."""
         few = 0 < len(self.names) <= MOST_DRAWN  # type: ignore[attr-defined]
+        _load()
         return _drawers[0](self) if few and _drawers else None
 
     def _repr_html_(self) -> str:
@@ -221,4 +235,5 @@ class DrawnModel(Drawn):
     __slots__ = ()
 
     def _page(self) -> str | None:
+        _load()
         return _pages[0](self) if _pages else None

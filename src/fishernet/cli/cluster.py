@@ -11,10 +11,10 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.options import (
     Reading,
     count,
-    explaining_kinds,
     reading_options,
     refuse_empty,
     table_argument,

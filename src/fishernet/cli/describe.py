@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from fishernet.base.io import check_writable, replacing_text
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.options import (
     Reading,
-    explaining_kinds,
     plan_lines,
     reading_options,
     scales_of,

@@ -12,6 +12,7 @@ import numpy as np
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.learners import asked_learner, named, text_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
 from fishernet.cli.options import LEARNED, Reading, option_of, plan_lines, refuse_empty, scales_of, taken
@@ -37,7 +38,7 @@ from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES
 from fishernet.plot import write_graph
 from fishernet.plot.tooltips import check_picture_path
-from fishernet.report.findings import sample_of
+from fishernet.reports.findings import sample_of
 from fishernet.scores import SCORES, Score, named_score
 
 MOST_TESTED = 100_000  # rows, drawn at random
@@ -145,7 +146,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     help="Seed of the held-out rows, the restarts and the permutations.",
 )
 @json_option
-@option.explaining_kinds
+@explaining_kinds
 def learn(
     table: Path, output: Path | None, plot: Path | None, kind: str, seed: int, as_json: bool, **options: Any
 ) -> None:

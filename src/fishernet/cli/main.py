@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import click
 
-from fishernet.cli.cluster import cluster
-from fishernet.cli.comparisons.compare import compare
-from fishernet.cli.comparisons.compare_graphs import compare_graphs
-from fishernet.cli.comparisons.monitor import monitor
-from fishernet.cli.convert import convert
-from fishernet.cli.demo import demo
-from fishernet.cli.describe import describe
-from fishernet.cli.impute import impute
-from fishernet.cli.learn import learn
-from fishernet.cli.options import explaining_kinds
-from fishernet.cli.predict import predict
-from fishernet.cli.query import query
-from fishernet.cli.report import report
-from fishernet.cli.sample import sample
-from fishernet.cli.score import score
-from fishernet.cli.select import select
-from fishernet.cli.similar import similar
-from fishernet.cli.strings import strings
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.terminal import Commands
+
+COMMANDS = {
+    "describe": ("fishernet.cli.describe", "Say what each column of a table is, and why."),
+    "learn": ("fishernet.cli.learn", "Learn a network or a graph from a table."),
+    "score": ("fishernet.cli.score", "Score a table, rows or cells, or cross-validate (--folds)."),
+    "sample": ("fishernet.cli.sample", "Draw rows from a model."),
+    "predict": ("fishernet.cli.predict", "Predict one variable from all the others."),
+    "impute": ("fishernet.cli.impute", "Fill in the missing cells of a table."),
+    "query": ("fishernet.cli.query", "Ask a model what is probable, given what is known."),
+    "select": ("fishernet.cli.select", "Choose rows that stand for a table."),
+    "similar": ("fishernet.cli.similar", "Find the rows most like a given one."),
+    "cluster": ("fishernet.cli.cluster", "Find groups of rows, and what is typical of each."),
+    "compare": ("fishernet.cli.comparisons.compare", "Say whether, where and how two tables differ."),
+    "monitor": ("fishernet.cli.comparisons.monitor", "Watch batches of rows: a line of JSON each."),
+    "compare-graphs": ("fishernet.cli.comparisons.compare_graphs", "Say where two graphs differ."),
+    "report": ("fishernet.cli.report", "Make one page on a table that answers questions."),
+    "convert": ("fishernet.cli.convert", "Turn a model or a table into another format."),
+    "strings": ("fishernet.cli.strings", "Compare strings: DNA, proteins, texts."),
+    "demo": ("fishernet.cli.demo", ""),
+}
+"""By name: the file of each command, which is imported when it is used, and what it does."""
 
 
 @click.group(
     cls=Commands,
-    commands=[
-        *(describe, learn, score, sample, predict, impute, query, select, similar, cluster, compare),
-        *(monitor, compare_graphs, report, convert, strings, demo),
-    ],
+    listed=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")

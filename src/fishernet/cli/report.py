@@ -10,21 +10,21 @@ from typing import Any
 import click
 
 from fishernet.base.errors import FishernetError
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import has_variables, read_model, require
 from fishernet.cli.options import (
     QUANTILE,
     Reading,
     count,
-    explaining_kinds,
     reading_options,
     refuse_empty,
     table_argument,
 )
 from fishernet.cli.terminal import FILE, Answer, answering, progress_bar
 from fishernet.data import Table
-from fishernet.report import Report
-from fishernet.report import report as make_report
-from fishernet.report.page import GENERATOR
+from fishernet.reports import Report
+from fishernet.reports import report as make_report
+from fishernet.reports.page import GENERATOR
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 MOST_HEAD = 4000  # characters of a page that say what made it

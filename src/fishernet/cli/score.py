@@ -18,6 +18,7 @@ from fishernet.base.progress import Call
 from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import called, is_bayesian, is_dependency, is_gaussian, is_mixed
 from fishernet.cli.options import (
     LEARNED,
@@ -93,7 +94,7 @@ learning_options = option.all_of(
 @scan_options
 @scheduler_option
 @answering()
-@option.explaining_kinds
+@explaining_kinds
 def score(
     paths: tuple[Path, ...],
     rows: bool,

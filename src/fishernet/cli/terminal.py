@@ -18,6 +18,7 @@ A message of the library about an argument ends with what to type, or else with 
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import math
@@ -271,11 +272,34 @@ TRACEBACK = "FISHERNET_TRACEBACK"  # an environment variable: when it is set, er
 
 
 class Commands(click.Group):
-    """A group of commands whose failures become an exit status and one sentence."""
+    """A group of commands whose failures become an exit status and one sentence.
+
+    Those that are `listed`, by their names, are imported from their files at their first use; beside is what they do,
+    nothing of one that is not shown.
+    """
+
+    def __init__(self, *given: Any, listed: Mapping[str, tuple[str, str]] | None = None, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._listed = dict(listed or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the commands' names as they were listed, which is the order in which they are used."""
-        return list(self.commands)
+        return list(self._listed or self.commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; one of those that are listed is imported."""
+        if cmd_name in self._listed and cmd_name not in self.commands:
+            found = importlib.import_module(self._listed[cmd_name][0])
+            self.add_command(getattr(found, cmd_name.replace("-", "_")), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does, without importing it."""
+        if not self._listed:
+            super().format_commands(ctx, formatter)
+            return
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, does) for name, (_, does) in self._listed.items() if does])
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

@@ -13,13 +13,13 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import doubled, several
 from fishernet.base.progress import Call
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     QUANTILE,
     Reading,
     amount,
     count,
-    explaining_kinds,
     reading_options,
     refuse_empty,
     with_states_of_model,

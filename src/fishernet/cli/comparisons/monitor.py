@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
+from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import read_bayesian
-from fishernet.cli.options import Reading, amount, count, explaining_kinds, reading_options
+from fishernet.cli.options import Reading, amount, count, reading_options
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import CHANGED, FILE, Answer, Facts, answering, exit_code_option, progress_bar
 from fishernet.compare import Monitor, MonitorResult

@@ -6,7 +6,7 @@
 The page asks the network for nothing, and what comes from data is text in it and never runs (`page`).
 """
 
-from fishernet.report.making import Report, report
+from fishernet.reports.making import Report, report
 
 __all__ = ["Report", "report"]
 

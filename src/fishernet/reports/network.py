@@ -1,6 +1,6 @@
 """A network as a page holds it: labels, conditionals and a clique tree, from which JavaScript answers exactly.
 
-Numbers that stand beside labels are in blocks (`fishernet.report.blocks`), and the tree is that of the labels.
+Numbers that stand beside labels are in blocks (`fishernet.reports.blocks`), and the tree is that of the labels.
 
 The tables are written in base64, eight bytes per number, so that the page computes with the very numbers of the model.
 A network whose tables would make the page large, or whose tree would keep a reader waiting, is left out with a reason.
@@ -20,7 +20,7 @@ from fishernet.base.names import a, listed, several
 from fishernet.data.encoding.labels import as_text
 from fishernet.infer import JunctionTree
 from fishernet.models import MarkovNetwork
-from fishernet.report.blocks import Block, Fields, base64_of, blocks_of, fields_of_numbers
+from fishernet.reports.blocks import Block, Fields, base64_of, blocks_of, fields_of_numbers
 
 MOST_CELLS = 2**20  # of all cliques: about a tenth of a second in a browser
 MOST_NUMBERS = 40_000, 120_000  # of all conditionals: half a megabyte of the page, or one and a half

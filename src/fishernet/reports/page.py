@@ -22,7 +22,7 @@ SCRIPTS = ("inference.js", "numbers.js", "cards.js", "page.js")
 @functools.cache
 def asset(name: str) -> str:
     """Return the text of a file that comes with the report."""
-    return (files("fishernet.report") / "assets" / name).read_text(encoding="utf-8")
+    return (files("fishernet.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
 GENERATOR = '<meta name="generator" content="fishernet">'  # by which a page is known to be one

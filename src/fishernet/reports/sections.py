@@ -12,9 +12,9 @@ import numpy as np
 from fishernet.base.names import cut, several
 from fishernet.data.encoding.labels import as_text
 from fishernet.graphs.graph import graph_of
-from fishernet.report import findings as found
-from fishernet.report.findings import Findings
-from fishernet.report.network import PageNetwork
+from fishernet.reports import findings as found
+from fishernet.reports.findings import Findings
+from fishernet.reports.network import PageNetwork
 
 LONGEST = 120  # characters of a label in a sentence or a cell
 MOST_ROWS = 400  # of a table on the page

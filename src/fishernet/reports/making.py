@@ -26,12 +26,12 @@ from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of, taken_apart
 from fishernet.learn import bayesian_network, parameters
 from fishernet.learn.numbers.preparing import prepared
-from fishernet.report import findings as found
-from fishernet.report import sections
-from fishernet.report.drawing import is_drawn, svg
-from fishernet.report.findings import Findings, Material
-from fishernet.report.network import PageNetwork
-from fishernet.report.page import data_block, whole_page
+from fishernet.reports import findings as found
+from fishernet.reports import sections
+from fishernet.reports.drawing import is_drawn, svg
+from fishernet.reports.findings import Findings, Material
+from fishernet.reports.network import PageNetwork
+from fishernet.reports.page import data_block, whole_page
 
 FRAME_HEIGHT = 620  # pixels of the frame in a notebook
 BESIDE = 1150.0  # pixels of a drawing that stands beside the distributions
