@@ -1,6 +1,7 @@
 #include "inference/inference.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace fishernet {
 namespace {
@@ -107,6 +108,7 @@ const std::vector<Room>& Inference::rooms() const {
 template <class Part>
 std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape, const Scope& members, Part part) const {
     constexpr std::int64_t most_cells = 1 << 12, share = 64;  // of a bundle; of the clique's cells that it has at most
+    constexpr std::int64_t worth = 16;                        // cells: with fewer nothing is gained
     struct Open {
         Scope scope;  // in the clique's order
         Scope members;
@@ -124,7 +126,7 @@ std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape,
         const auto& [scope, strides] = part(m);
         Open* best = nullptr;
         std::int64_t least = 0;
-        for (auto& one : open) {
+        for (auto& one : std::span(open).first(limit < worth ? 0 : open.size())) {
             const auto cells = count_cells(united(one.scope, scope), cardinalities_);
             const auto more = cells - count_cells(one.scope, cardinalities_);
             if (cells > limit || (best != nullptr && more >= least)) continue;

@@ -268,7 +268,8 @@ def marginal(
     ZeroProbabilityError
         When what is given has probability 0.
     StateSpaceError
-        When a table would be too large; nothing has been allocated then.
+        When tables would be too large, and answering by the cases of some variables would take over a minute or so;
+        nothing has been allocated then.
 
     Examples
     --------
