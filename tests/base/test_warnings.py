@@ -27,7 +27,7 @@ ONE, OTHER = NETWORK.sample(20, seed=1), NETWORK.sample(20, seed=2)
     "call",
     [
         lambda: fn.Table.from_frame(FRAME),
-        lambda: fn.learn.chow_liu(NUMBERS),
+        lambda: fn.learn.dependency_network(NUMBERS),
         lambda: fn.learn.markov_graph(NUMBERS, test="knn-mi", permutations=19, seed=1),
         lambda: fn.independence.knn_test(*NUMBERS.to_numpy().T[:2], permutations=19, seed=1),
         lambda: fn.compare.two_sample_test(ONE, OTHER, fn.kernels.FisherKernel(NETWORK), permutations=9, seed=1),

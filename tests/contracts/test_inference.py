@@ -180,10 +180,10 @@ MISSING = [[3, 3, 3]]
 LIMITED: dict[str, tuple[Limited, int]] = {
     "marginal": (lambda net, limit: fn.infer.marginal(net, net.names, max_table=limit), 27),
     "family_marginals": (lambda net, limit: fn.infer.family_marginals(net, max_table=limit), 27),
-    "most_probable": (lambda net, limit: fn.infer.most_probable(net, max_table=limit), 27),
-    "log_evidence": (lambda net, limit: fn.infer.log_evidence(net, likelihood={"c": [1, 2, 3]}, max_table=limit), 27),
+    "most_probable": (lambda net, limit: fn.infer.most_probable(net, max_table=limit), 0),  # by cases of a variable then
+    "log_evidence": (lambda net, limit: fn.infer.log_evidence(net, likelihood={"c": [1, 2, 3]}, max_table=limit), 0),
     "sample": (lambda net, limit: fn.infer.sample(net, 5, max_table=limit), 27),
-    "JunctionTree": (lambda net, limit: fn.infer.JunctionTree(net, max_table=limit), 27),
+    "JunctionTree": (lambda net, limit: fn.infer.JunctionTree(net, max_table=limit), 0),  # the same
     "predict_proba": (lambda net, limit: fn.infer.predict_proba(net, MISSING, "c", max_table=limit), 3),
     "group_probabilities": (lambda net, limit: fn.infer.group_probabilities(net, max_table=limit), 0),  # samples then
 }
