@@ -180,7 +180,7 @@ MISSING = [[3, 3, 3]]
 LIMITED: dict[str, tuple[Limited, int]] = {
     "marginal": (lambda net, limit: fn.infer.marginal(net, net.names, max_table=limit), 27),
     "family_marginals": (lambda net, limit: fn.infer.family_marginals(net, max_table=limit), 27),
-    "most_probable": (lambda net, limit: fn.infer.most_probable(net, max_table=limit), 0),  # by cases of a variable then
+    "most_probable": (lambda net, limit: fn.infer.most_probable(net, max_table=limit), 0),  # by cases then
     "log_evidence": (lambda net, limit: fn.infer.log_evidence(net, likelihood={"c": [1, 2, 3]}, max_table=limit), 0),
     "sample": (lambda net, limit: fn.infer.sample(net, 5, max_table=limit), 27),
     "JunctionTree": (lambda net, limit: fn.infer.JunctionTree(net, max_table=limit), 0),  # the same
