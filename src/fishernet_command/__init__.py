@@ -1,4 +1,4 @@
-"""The start of the command ``fishernet``, outside of the package because importing what a command needs takes up to a second.
+"""The start of the command ``fishernet``, outside of the package because importing what it needs may take a second.
 
 Ctrl-C and SIGTERM end the command within that second as they end it later: see the table of `fishernet.cli.terminal`.
 """
