@@ -106,7 +106,7 @@ void make_inference(PlannedInference* self, Factors& factors, const Scope& obser
     check_targets(factors.model, observed, targets);
     factors.used = true;
     const nb::gil_scoped_release release;
-    new (self) PlannedInference{&factors, observed, soft, {factors.model, observed, soft, targets, whole, most}};
+    new (self) PlannedInference{&factors, observed, soft, {factors.model, observed, soft, targets, whole, most, true}};
 }
 
 // The marginals of the targets (none when the findings are impossible) and the log-probability of the findings.

@@ -211,7 +211,8 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<con
     return eliminate(cardinalities, FillGraph(cardinalities, scopes), Way{greed, most});
 }
 
-Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most) {
+Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most,
+                              bool chance) {
     constexpr double worth_a_try = 20000;     // cells that take longer than another elimination
     constexpr double cells_of_work = 64;     // that are multiplied and summed in about the time of ten units of work
     constexpr double many_cells = 0x1p27;    // with fewer less is tried: one plan may serve for little
@@ -230,7 +231,7 @@ Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::
         const double share = std::min(1.0, best.cells / many_cells) / cells_of_work;
         return work >= (best.complete ? std::min(most_work, best.cells * share) : most_in_vain);
     };
-    for (std::size_t at = 0; !enough(); ++at) {
+    for (std::size_t at = 0; chance && !enough(); ++at) {
         const double together = best.complete ? best.cells : unlimited;
         auto other = eliminate(cardinalities, graph, Way{Greed::weighted_fill, most, together, &draws, spreads[at % 2]});
         work += other.work + static_cast<double>(graph.size());

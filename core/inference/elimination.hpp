@@ -27,8 +27,8 @@ struct Elimination {
 Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, Greed greed,
                       double most);
 
-// The cheapest of what the greeds give, and of what chance does between nearly equal vertices; small tables are not worth a
-// second try. The same every time.
-Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most);
+// The cheapest of what the greeds give and, with `chance`, of what chance does between nearly equal vertices; small tables are
+// not worth a second try. The same every time.
+Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most, bool chance);
 
 }  // namespace fishernet

@@ -32,7 +32,7 @@ std::int64_t count_cells(const Scope& scope, std::span<const std::int64_t> cardi
 }  // namespace
 
 Inference::Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
-                     bool whole, double most)
+                     bool whole, double most, bool chance)
     : model_(model), targets_(std::move(targets)), has_findings_(!observed.empty() || !soft.empty()),
       whole_(whole), levels_(tree_) {
     const auto n = static_cast<std::int32_t>(model.size());
@@ -84,7 +84,7 @@ Inference::Inference(const FactorModel& model, const Scope& observed, const Scop
         scopes.push_back(target);
     }
     const auto first_target = static_cast<std::int64_t>(pieces_.size());
-    const Elimination elimination = eliminate_cheaply(cardinalities_, scopes, most);
+    const Elimination elimination = eliminate_cheaply(cardinalities_, scopes, most, chance);
     complete_ = elimination.complete;
     if (complete_) {
         tree_ = make_tree(elimination, cardinalities_, scopes, targets_.size() == 1 ? first_target : -1);

@@ -71,9 +71,10 @@ class Propagation;
 class Inference {
 public:
     // Targets hold no observed variable. With one target a single pass is enough; `whole` keeps variables on which
-    // neither targets nor findings depend. The plan is given up at a table of more than `most` cells.
+    // neither targets nor findings depend. The plan is given up at a table of more than `most` cells. A plan that is sure to be
+    // run is worth a look at more orders (`chance`); many are only priced.
     Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
-              bool whole, double most);
+              bool whole, double most, bool chance = false);
 
     bool complete() const { return complete_; }  // or given up: it can not be run, and cells_held() tells why
 
