@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fishernet.base.errors import SchemaError
@@ -95,11 +95,21 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
 
 def store_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> str:
     """Write a network, and return which names and labels had to be replaced."""
-    require_tables(net, "a BIF file")
+    return stored(net, path, "a BIF file", _lines)
+
+
+def stored(
+    net: BayesianNetwork,
+    path: str | os.PathLike[str],
+    file: str,
+    lines: Callable[[BayesianNetwork, Called], Iterator[str]],
+) -> str:
+    """Write the lines of a network in words, and return which names and labels had to be replaced."""
+    require_tables(net, file)
     names = name_words(net.names)
     called = {v.name: Words(name, state_words(v.states)) for v, name in zip(net.variables, names, strict=True)}
-    with replacing_text(path) as file:
-        file.writelines(_lines(net, called))
+    with replacing_text(path) as opened:
+        opened.writelines(lines(net, called))
     return replaced(net.variables, called)
 
 

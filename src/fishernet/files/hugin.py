@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.errors import FileFormatError
-from fishernet.base.io import replacing_text
-from fishernet.files.bif_words import ROWS, name_words, state_words
-from fishernet.files.bif_writer import Called, Words, replaced, require_tables
+from fishernet.files.bif_words import ROWS
+from fishernet.files.bif_writer import Called, stored
 from fishernet.files.declared import VARIABLES, Family, Node, assembled, node_of, noted_properties, noted_rows, rows_of
 from fishernet.files.tokens import Location, Token, Tokens, file_text, unquoted
 from fishernet.files.words import with_never
@@ -131,12 +130,7 @@ def _even(family: Sequence[Node]) -> Probabilities:
 
 def store_net(net: Any, path: Location) -> str:
     """Write a network, and return which names and labels had to be replaced."""
-    require_tables(net, "a NET file")
-    names = name_words(net.names)
-    called = {v.name: Words(name, state_words(v.states)) for v, name in zip(net.variables, names, strict=True)}
-    with replacing_text(path) as file:
-        file.writelines(_lines(net, called))
-    return replaced(net.variables, called)
+    return stored(net, path, "a NET file", _lines)
 
 
 def _lines(net: BayesianNetwork, called: Called) -> Iterator[str]:

@@ -21,9 +21,8 @@ from functools import partial
 from typing import Any
 
 from fishernet.base.errors import FileFormatError
-from fishernet.base.io import replacing_text
-from fishernet.files.bif_words import ROWS, name_words, state_words
-from fishernet.files.bif_writer import Called, Words, replaced, require_tables
+from fishernet.files.bif_words import ROWS
+from fishernet.files.bif_writer import Called, stored
 from fishernet.files.declared import Family, Node, assembled, node_of, noted_properties, noted_rows, rows_of
 from fishernet.files.tokens import Location
 from fishernet.files.words import escaped, with_never
@@ -92,12 +91,7 @@ def _rows(path: Location, element: Element, family: Sequence[Node]) -> Probabili
 
 def store_xmlbif(net: Any, path: Location) -> str:
     """Write a network, and return which names and labels had to be replaced."""
-    require_tables(net, "an XMLBIF file")
-    names = name_words(net.names)
-    called = {v.name: Words(name, state_words(v.states)) for v, name in zip(net.variables, names, strict=True)}
-    with replacing_text(path) as file:
-        file.writelines(_lines(net, called))
-    return replaced(net.variables, called)
+    return stored(net, path, "an XMLBIF file", _lines)
 
 
 def _lines(net: BayesianNetwork, called: Called) -> Iterator[str]:
