@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.data import Variable
 
 Array = npt.NDArray[np.float64]
 States = npt.NDArray[np.int32]
@@ -30,6 +31,10 @@ HOPELESS = 2.0**12  # times the cells that may be held: of a table that no cut m
 
 class Factored(Protocol):
     """A product of factors."""
+
+    @property
+    def variables(self) -> Sequence[Variable]:
+        """The variables."""
 
     @property
     def factors(self) -> _core.Factors:
@@ -47,7 +52,7 @@ class CutPlan:
 
     @property
     def width(self) -> int:
-        """The number of variables of the largest clique, less one, without a cut; and so the others."""
+        """The number of variables of the largest clique, less one; as the cells and the cliques, without a cut."""
         return self._whole.width
 
     @property
@@ -104,14 +109,14 @@ class _Question:
     def __init__(
         self,
         model: Factored,
-        sizes: Sequence[int],
         observed: Sequence[int],
         soft: Sequence[int],
         targets: Sequence[Sequence[int]],
         *,
         tree: bool,
     ) -> None:
-        self.model, self.sizes, self.observed, self.soft = model, sizes, list(observed), list(soft)
+        self.model, self.observed, self.soft = model, list(observed), list(soft)
+        self.sizes = [variable.cardinality for variable in model.variables]
         self.targets, self.tree = [list(target) for target in targets], tree
         self.together = tree or len(targets) > 1  # all tables are held at once, not one after the other
 
@@ -128,7 +133,7 @@ class _Question:
     def more(self, plan: _core.Inference, limit: float) -> list[int]:
         """Return variables to hold, so that about as many cells are left of a plan's cliques as may be held.
 
-        None where there are more cliques than that.
+        It is an empty list where cutting further saves nothing.
         """
         cliques = [np.array(clique) for clique in plan.cliques()]
         sizes = np.array(self.sizes, dtype=np.float64)
@@ -157,7 +162,6 @@ class _Question:
 
 def cut_plan(
     model: Factored,
-    sizes: Sequence[int],
     observed: Sequence[int],
     soft: Sequence[int],
     targets: Sequence[Sequence[int]],
@@ -170,7 +174,6 @@ def cut_plan(
     Parameters
     ----------
     model : Factored
-        Whose variables have so many states: `sizes`.
     observed, soft : list of int
         The variables that are known, and those with likelihoods.
     targets : list of list of int
@@ -179,7 +182,7 @@ def cut_plan(
     tree : bool
         Whether all variables count, those too on which nothing asked depends.
     """
-    ask = _Question(model, sizes, observed, soft, targets, tree=tree)
+    ask = _Question(model, observed, soft, targets, tree=tree)
     cut: list[int] = []
     whole = plan = ask.planned(cut, HOPELESS * limit)
     while plan.cells_held > limit:

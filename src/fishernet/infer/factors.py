@@ -195,8 +195,7 @@ def planned_or_cut(
     try:
         return planned(model, observed, soft, targets, limit, tree=tree)
     except StateSpaceError:
-        sizes = [variable.cardinality for variable in model.variables]
-        found = cut_plan(model, sizes, observed, soft, targets, checked_limit(limit), tree=tree)
+        found = cut_plan(model, observed, soft, targets, checked_limit(limit), tree=tree)
         if found is None:
             raise
         return found
