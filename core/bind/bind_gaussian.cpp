@@ -297,7 +297,9 @@ nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In
     const auto families = checked_families(children, offsets, parents, rows.columns.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
         double cells = 1;
-        for (const auto p : families.parents_of(f)) cells *= rows.is_number(p) ? 1 : rows.columns[static_cast<std::size_t>(p)].cardinality;
+        for (const auto p : families.parents_of(f)) {
+            cells *= rows.is_number(p) ? 1 : rows.columns[static_cast<std::size_t>(p)].cardinality;
+        }
         if (!rows.is_number(families.children[f])) refuse("a child must be a number");
         if (cells >= 0x1p31) refuse("the parents have too many configurations");
     }

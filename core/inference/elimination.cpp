@@ -182,7 +182,6 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, FillGraph gra
         for (const auto u : clique) cells *= static_cast<double>(cardinalities[u]);
         found.cells += cells;
         found.largest = std::max(found.largest, cells);
-        found.work += static_cast<double>(clique.size() * clique.size());
         found.cliques.push_back(std::move(clique));
         if (cells > way.most || found.cells > way.most_together) {
             found.complete = false;
@@ -199,6 +198,13 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, FillGraph gra
     return found;
 }
 
+// What an elimination took, in units of about a tenth of a microsecond.
+double work_of(const Elimination& elimination) {
+    double work = 0;
+    for (const auto& clique : elimination.cliques) work += static_cast<double>(clique.size() * clique.size());
+    return work;
+}
+
 // Takes another elimination where it is cheaper.
 void improve(Elimination& best, Elimination other) {
     if (other.complete && (!best.complete || other.cells < best.cells)) best = std::move(other);
@@ -213,7 +219,7 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<con
 
 Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most,
                               bool chance) {
-    constexpr double worth_a_try = 20000;     // cells that take longer than another elimination
+    constexpr double worth_a_try = 20000;    // cells that take longer than another elimination
     constexpr double cells_of_work = 64;     // that are multiplied and summed in about the time of ten units of work
     constexpr double many_cells = 0x1p27;    // with fewer less is tried: one plan may serve for little
     constexpr double most_work = 0x1p25;     // some seconds
@@ -222,7 +228,9 @@ Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::
     const FillGraph graph(cardinalities, scopes);
     Elimination best = eliminate(cardinalities, graph, Way{Greed::fill, most});
     if (best.complete && best.cells < worth_a_try) return best;
-    for (const auto greed : {Greed::table, Greed::weighted_fill}) improve(best, eliminate(cardinalities, graph, Way{greed, most}));
+    for (const auto greed : {Greed::table, Greed::weighted_fill}) {
+        improve(best, eliminate(cardinalities, graph, Way{greed, most}));
+    }
     // Of many in which chance decides between vertices that are nearly as good, some are far cheaper (Kask, Gelfand, Otten and
     // Dechter, 2011). They go on while they take a small part of the time that the tables would.
     Draws draws(0, 0);
@@ -234,7 +242,7 @@ Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::
     for (std::size_t at = 0; chance && !enough(); ++at) {
         const double together = best.complete ? best.cells : unlimited;
         auto other = eliminate(cardinalities, graph, Way{Greed::weighted_fill, most, together, &draws, spreads[at % 2]});
-        work += other.work + static_cast<double>(graph.size());
+        work += work_of(other) + static_cast<double>(graph.size());
         improve(best, std::move(other));
     }
     return best;

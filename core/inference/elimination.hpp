@@ -19,7 +19,6 @@ struct Elimination {
     std::vector<Scope> cliques;  // in the order of elimination; the vertex that goes is the first of its clique
     double cells = 0;            // of all cliques' tables together
     double largest = 0;
-    double work = 0;             // that it took: the squares of the cliques' sizes
     bool complete = true;        // false: it was given up when a table had more than the cells allowed
 };
 

@@ -25,7 +25,9 @@ public:
         : plan_(plan), rooms_(plan.rooms()), inputs_(plan.model_, plan.soft_sizes_, findings), check_(check),
           parallel_(parallel), watched_(watched), tables_(rooms_.size()), messages_(rooms_.size()),
           exponents_(rooms_.size(), 0), lowest_(rooms_.size(), 0), lost_(rooms_.size(), 0), possible_(rooms_.size(), 1) {
-        for (const auto& piece : plan.pieces_) values_.push_back(scales() ? inputs_.scaled_values_of(piece) : inputs_.values_of(piece));
+        for (const auto& piece : plan.pieces_) {
+            values_.push_back(scales() ? inputs_.scaled_values_of(piece) : inputs_.values_of(piece));
+        }
     }
 
     // Towards the roots. False: the numbers left their range.
@@ -109,7 +111,10 @@ private:
             low += lowest_[static_cast<std::size_t>(child)];
             lost += lost_[static_cast<std::size_t>(child)];
         }
-        if (scales() && low < least_power) lost += static_cast<double>(2 * (inputs.size() + room.pieces.size())) * std::numeric_limits<double>::denorm_min();
+        if (scales() && low < least_power) {
+            const auto factors = static_cast<double>(2 * (inputs.size() + room.pieces.size()));
+            lost += factors * std::numeric_limits<double>::denorm_min();
+        }
         send(c, inputs, parallel);
         return !scales() || lost == 0 || keeps_digits(c, lost);
     }
@@ -127,7 +132,8 @@ private:
 
     // Whether a message has its digits where each product lost at most so much, in units of numbers up to 1.
     bool keeps_digits(std::size_t c, double lost) {
-        lost_[c] = std::ldexp(lost * static_cast<double>(rooms_[c].shape.cells() / rooms_[c].separator_cells), -static_cast<int>(exponents_[c]));
+        const auto summed = static_cast<double>(rooms_[c].shape.cells() / rooms_[c].separator_cells);
+        lost_[c] = std::ldexp(lost * summed, -static_cast<int>(exponents_[c]));
         return possible(c) && lost_[c] < most_lost;
     }
 

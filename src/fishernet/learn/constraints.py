@@ -77,7 +77,7 @@ class PcResult(Framed):
 
     @property
     def cpdag(self) -> Cpdag | None:
-        """The class of graphs with these edges; None where tests contradict one another, so that there is none."""
+        """The class of graphs with these edges, or None where the tests contradict one another."""
         try:
             return Cpdag(self.names, self.directed, self.undirected)
         except SchemaError:
