@@ -1,7 +1,6 @@
 #include "inference/inference.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace fishernet {
 namespace {
@@ -121,12 +120,21 @@ std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape,
         }
         return found;
     };
+    std::vector<Bundle> found;
+    const auto leave_alone = [&](std::int32_t m) {
+        const auto& [scope, strides] = part(m);
+        found.push_back({Shape({}), {m}, {}, Operand(shape, strides_within(clique.variables, scope, strides))});
+    };
+    if (limit < worth || members.size() < 2) {
+        for (const auto m : members) leave_alone(m);
+        return found;
+    }
     std::vector<Open> open;
     for (const auto m : members) {
         const auto& [scope, strides] = part(m);
         Open* best = nullptr;
         std::int64_t least = 0;
-        for (auto& one : std::span(open).first(limit < worth ? 0 : open.size())) {
+        for (auto& one : open) {
             const auto cells = count_cells(united(one.scope, scope), cardinalities_);
             const auto more = cells - count_cells(one.scope, cardinalities_);
             if (cells > limit || (best != nullptr && more >= least)) continue;
@@ -137,8 +145,11 @@ std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape,
         best->scope = united(best->scope, scope);
         best->members.push_back(m);
     }
-    std::vector<Bundle> found;
     for (const auto& one : open) {
+        if (one.members.size() == 1) {
+            leave_alone(one.members.front());
+            continue;
+        }
         std::vector<std::int64_t> sizes;
         for (const auto v : one.scope) sizes.push_back(cardinalities_[v]);
         const Shape own(std::move(sizes));
@@ -147,10 +158,7 @@ std::vector<Bundle> Inference::bundled(const Clique& clique, const Shape& shape,
             const auto& [scope, strides] = part(m);
             operands.emplace_back(own, strides_within(one.scope, scope, strides));
         }
-        const bool alone = one.members.size() == 1;
-        const auto& [scope, strides] = part(one.members.front());
-        const auto within = alone ? strides_within(clique.variables, scope, strides)
-                                  : strides_within(clique.variables, one.scope, natural_strides(one.scope, cardinalities_));
+        const auto within = strides_within(clique.variables, one.scope, natural_strides(one.scope, cardinalities_));
         found.push_back({own, one.members, std::move(operands), Operand(shape, within)});
     }
     return found;
@@ -172,7 +180,7 @@ std::vector<Room> Inference::make_rooms() const {
             return std::pair<const Scope&, const std::vector<std::int64_t>&>(own.scope, own.strides);
         };
         room.bundles = bundled(clique, room.shape, room.pieces, piece);
-        for (const auto& bundle : room.bundles) room.inputs.push_back(bundle.whole);
+        for (auto& bundle : room.bundles) room.inputs.push_back(std::move(bundle.whole));
         const auto enter_message = [&](const Clique& below, std::vector<Operand>& into) {
             const Scope separator(below.variables.begin(), below.variables.begin() + below.n_separator);
             into.emplace_back(room.shape, strides_within(clique.variables, separator,

@@ -42,8 +42,8 @@ struct Piece {
 struct Bundle {
     Shape shape;
     std::vector<std::int32_t> members;  // pieces, or targets
-    std::vector<Operand> operands;      // of the members, within the bundle
-    Operand whole;                      // of the bundle, within the clique
+    std::vector<Operand> operands;      // of the members, within the bundle; none of one that is alone
+    Operand whole;                      // of the bundle, within the clique; of pieces it is among the room's inputs
 };
 
 // How the table of a clique is made and read.
