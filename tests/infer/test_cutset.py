@@ -48,7 +48,7 @@ def log_products(net: fn.MarkovNetwork) -> Any:
 
 @contextlib.contextmanager
 def refused(limit: int) -> Iterator[None]:
-    """An answer may have more cells itself than are allowed; then the error says how many are."""
+    """An answer may have more cells itself than are allowed, or more cliques be left; with 0 none may be refused."""
     caught = []
     try:
         yield
@@ -68,12 +68,16 @@ def test_answers_are_those_of_enumeration(query: Query, limit: int) -> None:
     with refused(limit):
         found = fn.infer.log_evidence(net, query.given, likelihood=likely, max_table=limit)
         assert found == pytest.approx(expected, rel=1e-10, abs=1e-10)
-        for name in net.names:
+    for variable in net.variables:
+        name = variable.name
+        with refused(limit if variable.cardinality > limit else 0):
             got = fn.infer.marginal(net, [name], **asked)
             np.testing.assert_allclose(got, brute.marginal(net, [name], query.given, likely), rtol=1e-9, atol=1e-15)
+    with refused(limit):
         families = fn.infer.family_marginals(net, **asked)
         for got, right in zip(families, brute.family_marginals(net, query.given, likely), strict=True):
             np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-15)
+    with refused(limit):
         best = fn.infer.most_probable(net, **asked)
         most = max(
             brute.weight_of(net, dict(zip(net.names, states, strict=True)), likely)
@@ -124,6 +128,18 @@ def test_what_is_impossible_in_every_case_is_said() -> None:
         fn.infer.marginal(net, ["v22"], given={"v11": 1}, max_table=4)
     with pytest.raises(ZeroProbabilityError):
         fn.infer.most_probable(net, given={"v11": 1}, max_table=4)
+
+
+def test_an_answer_that_is_too_large_itself_is_refused() -> None:
+    names = ["a", "b", "c", "d", "other"]
+    variables = [fn.Variable(name, range(10 if name != "other" else 2)) for name in names]
+    tables: dict[str, Any] = {name: np.full(10, 0.1) for name in "abc"} | {"other": [0.5, 0.5]}
+    tables["d"] = np.full((10, 10, 10, 10), 0.1)
+    net = fn.BayesianNetwork.from_tables(variables, {"d": ["a", "b", "c"]}, tables)
+    with pytest.raises(StateSpaceError) as caught:
+        fn.infer.family_marginals(net, given={"other": 1}, max_table=9_999)
+    assert caught.value.limit == 9_999
+    np.testing.assert_allclose(fn.infer.marginal(net, ["d"], given={"a": 3}, max_table=999), 0.1)
 
 
 def test_too_many_cases_are_refused_before_anything_is_made() -> None:

@@ -169,7 +169,7 @@ def cut_plan(
     *,
     tree: bool,
 ) -> CutPlan | None:
-    """Return a plan by cases that holds no more cells than `limit`; None where that would take over a minute or so.
+    """Return a plan by cases that holds no more cells than `limit`; None where none does in about a minute.
 
     Parameters
     ----------
@@ -183,6 +183,8 @@ def cut_plan(
         Whether all variables count, those too on which nothing asked depends.
     """
     ask = _Question(model, observed, soft, targets, tree=tree)
+    if any(math.prod(ask.sizes[v] for v in target) > limit for target in targets):
+        return None  # the answer itself is too large
     cut: list[int] = []
     whole = plan = ask.planned(cut, HOPELESS * limit)
     while plan.cells_held > limit:
