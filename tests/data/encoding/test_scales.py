@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -143,3 +144,19 @@ def test_a_table_keeps_its_numbers_and_names_its_scales() -> None:
 )
 def test_a_number_with_a_weight_of_its_own(numbers: list[float], heap: float | None) -> None:
     assert heaped_at(np.array(numbers)) == heap
+
+
+@given(st.lists(st.sampled_from([-2.0, 0.0, 0.5, 1.0, 3.0, 7.0, 8.0, math.nan]), max_size=60), st.integers(0, 30))
+def test_heaps_are_found_wherever_they_lie(numbers: list[float], others: int) -> None:
+    """Against the definition, number by number."""
+    column = np.array([*numbers, *(100.0 + np.arange(others))])
+    times = Counter(column[~np.isnan(column)].tolist())
+    ordered, n = sorted(times), sum(times.values())
+    expected = []
+    for at, number in enumerate(ordered):
+        beside = [times[ordered[b]] for b in (at - 1, at + 1) if 0 <= b < len(ordered)]
+        if beside and times[number] >= 0.1 * n and times[number] >= 3 * max(*beside, 1):
+            expected.append(number)
+    most = max(times.values(), default=0)
+    first = next((number for number in ordered if times[number] == most), None)  # the heaviest alone is looked at
+    assert heaped_at(column) == (first if first in expected else None)
