@@ -85,10 +85,14 @@ void check_draws(const ConditionalTest& test, std::int64_t n_draws) {
     if (test.told().empty()) refuse("the counts tell nothing");
 }
 
-double test_p_value(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
+Out<double> test_p_values(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
     check_draws(self, n_draws);
-    const nb::gil_scoped_release release;
-    return self.p_value(key, n_draws, check_signals);
+    std::vector<double> found;
+    {
+        const nb::gil_scoped_release release;
+        found = self.p_values(key, n_draws, check_signals);
+    }
+    return to_python(std::move(found));
 }
 
 Out2<double> test_deviations(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
@@ -177,7 +181,7 @@ void bind_comparison(nb::module_& m) {
             check_draws(self, 0);
             return to_python(self.statistics());
         }, nb::rv_policy::move)
-        .def("p_value", &test_p_value, nb::arg("key"), nb::arg("n_draws"))
+        .def("p_values", &test_p_values, nb::arg("key"), nb::arg("n_draws"))
         .def("deviations", &test_deviations, nb::arg("key"), nb::arg("n_draws"))
         .def("divergences", &test_divergences, nb::arg("key"), nb::arg("n_draws"))
         .def("drawn", &test_drawn, nb::arg("key"), nb::arg("n_draws"));

@@ -18,6 +18,21 @@ constexpr double dependent = 1e-9;           // the share of a variance that oth
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
 constexpr std::array<double, ConditionalTest::n_statistics> weights{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6};
 constexpr double pi = 3.14159265358979323846;
+constexpr std::size_t counts_looked_up = 2048;
+
+// 2 n log n.
+double twice_n_log_n(std::int64_t n) {
+    static const std::vector<double> values = [] {
+        std::vector<double> found(counts_looked_up, 0.0);
+        for (std::size_t i = 2; i < found.size(); ++i) {
+            const auto x = static_cast<double>(i);
+            found[i] = 2 * x * std::log(x);
+        }
+        return found;
+    }();
+    if (static_cast<std::size_t>(n) < values.size()) return values[static_cast<std::size_t>(n)];
+    return 2 * static_cast<double>(n) * std::log(static_cast<double>(n));
+}
 
 // The share of values that are at least as large as each.
 std::vector<double> ranks(std::vector<double> values) {
@@ -35,7 +50,7 @@ std::vector<double> ranks(std::vector<double> values) {
 }  // namespace
 
 struct ConditionalTest::Sums {
-    double total = 0, large = 0, largest = -1e300;
+    double likelihoods = 0, large = 0, largest = -1e300;
     std::vector<double> shift;  // (groups - 1, states)
 };
 
@@ -91,6 +106,9 @@ ConditionalTest::ConditionalTest(std::span<const std::int64_t> counts, std::size
             if (size > 0) inverse_sizes += 1 / static_cast<double>(size);
         }
         totals_.push_back(total);
+        of_margins_ += twice_n_log_n(total);
+        for (std::size_t k = 0; k < n_states_; ++k) of_margins_ -= twice_n_log_n(pooled_[j * n_states_ + k]);
+        for (std::size_t g = 0; g < n_groups_; ++g) of_margins_ -= twice_n_log_n(sizes_[j * n_groups_ + g]);
         const std::int64_t* pooled = pooled_.data() + j * n_states_;
         const std::int64_t* sizes = sizes_.data() + j * n_groups_;
         const auto all = static_cast<double>(total), others = std::max(all - 1, 1.0);
@@ -246,9 +264,8 @@ void ConditionalTest::add(std::size_t j, const std::int64_t* table, Sums& sums) 
         sums.large += off * off * by_state_[i];
         if (i < sums.shift.size()) sums.shift[i] += off;
     }
-    const double here = chi_squared(j, table);
-    sums.total += here;
-    sums.largest = std::max(sums.largest, deviation(j, here));
+    for (std::size_t i = 0; i < n_groups_ * n_states_; ++i) sums.likelihoods += twice_n_log_n(table[i]);
+    sums.largest = std::max(sums.largest, deviation(j, chi_squared(j, table)));
 }
 
 void ConditionalTest::finish(const Sums& sums, double* statistics) const {
@@ -260,7 +277,7 @@ void ConditionalTest::finish(const Sums& sums, double* statistics) const {
         solved[a] = rest / root_[a * pivots_.size() + a];
         of_shift += solved[a] * solved[a];
     }
-    const std::array<double, n_statistics> found{sums.total, sums.large, of_shift, sums.largest};
+    const std::array<double, n_statistics> found{sums.likelihoods + of_margins_, sums.large, of_shift, sums.largest};
     std::copy(found.begin(), found.end(), statistics);
 }
 
@@ -292,7 +309,7 @@ std::vector<double> ConditionalTest::statistics() const {
     return found;
 }
 
-double ConditionalTest::p_value(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
+std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     const auto n = static_cast<std::size_t>(1 + n_draws);
     std::vector<double> found = statistics();
     found.resize(n * n_statistics);
@@ -307,12 +324,12 @@ double ConditionalTest::p_value(std::uint64_t key, std::int64_t n_draws, StopChe
         std::vector<double> column(n);
         for (std::size_t t = 0; t < n; ++t) column[t] = found[t * n_statistics + s];
         column = ranks(std::move(column));
-        if (n_told() == 1) return column.front();  // the statistics say the same
+        if (n_told() == 1) return column;  // the statistics say the same
         for (std::size_t t = 0; t < n; ++t) {  // what sees nothing shall not outweigh the others
             scores[t] += std::tan(std::max(0.5 - column[t], -0.25) * pi) * weights[s];
         }
     }
-    return ranks(std::move(scores)).front();
+    return ranks(std::move(scores));
 }
 
 std::vector<double> ConditionalTest::deviations(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {

@@ -25,9 +25,9 @@ public:
 
     // Many tables are drawn; table t is a function of the key and of t alone.
     static constexpr std::size_t n_statistics = 4;
-    std::vector<double> statistics() const;  // of what is observed
-    // The rank of the observed table among so many draws and itself, as a share.
-    double p_value(std::uint64_t key, std::int64_t n_draws, StopCheck check) const;
+    std::vector<double> statistics() const;  // of what is observed: G, large cells, common shift, largest deviation
+    // The rank of each table among so many draws and the observed one, which comes first, as a share: (1 + n_draws,).
+    std::vector<double> p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const;
     // How much each configuration deviates, as a normal score: (1 + n_draws, told), of the observed table first.
     std::vector<double> deviations(std::uint64_t key, std::int64_t n_draws, StopCheck check) const;
     // Of two groups, how far apart the conditionals fitted to them are, summed over the later rows: (1 + n_draws,).
@@ -61,6 +61,7 @@ private:
     std::vector<double> expected_, by_cell_;                // (told, seen, states)
     std::vector<double> by_state_;                          // (seen, states)
     std::vector<double> degrees_, off_, scale_;             // (told,)
+    double of_margins_ = 0;                                 // what G has of them
     std::vector<std::size_t> order_;                        // of the states in which they are drawn, (told, states)
     std::vector<ManyHypergeometric> first_;                 // (told,): of the first group and the first of that order
     std::vector<std::size_t> pivots_;                       // of the shifts' covariance

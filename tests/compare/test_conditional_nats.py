@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import binom
 
 from fishernet.compare.conditionals.nats import changed_nats
-from fishernet.compare.conditionals.state_tests import conditional_p_value
+from fishernet.compare.conditionals.state_tests import conditional_test
 
 
 def estimated(before: Any, after: Any, random: np.random.Generator, draws: int = 100) -> Any:
     one, other = before.astype(np.float64), after.astype(np.float64)
-    p = conditional_p_value(np.stack([one, other]), random, 99, 499)
+    p = conditional_test(np.stack([one, other]), random, 99, 499).p_value
     return changed_nats(one, other, p, draws, random)
 
 
@@ -70,7 +70,7 @@ def test_the_interval_holds_0_where_the_test_does_not_reject() -> None:
     for _ in range(100):
         before, after = (drawn([100, 60], [[0.7, 0.3], [0.4, 0.6]], random) for _ in range(2))
         one, other = before.astype(np.float64), after.astype(np.float64)
-        p = conditional_p_value(np.stack([one, other]), random, 199, 199)
+        p = conditional_test(np.stack([one, other]), random, 199, 199).p_value
         found = changed_nats(one, other, p, 50, random)
         assert (found.low == 0) == (p >= 0.05)
         lows.append(found.low > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 import fishernet as fn
-from fishernet.compare.conditionals.state_tests import conditional_p_value
-from fishernet.compare.corrections import holm_sidak
+from fishernet.compare.conditionals.state_tests import conditional_test
+from fishernet.compare.corrections import Outcome, holm_sidak
 from tests.networks import with_holes
 from tests.rates import assert_at_most
 
@@ -20,7 +21,7 @@ ASIA = fn.datasets.load("asia")
 
 def p_value(before: Any, after: Any, draws: int = 999, seed: int = 0, more: int = 0) -> float:
     counts = np.stack([np.array(table, dtype=np.float64) for table in (before, after)])
-    return conditional_p_value(counts, np.random.default_rng(seed), draws, more)
+    return conditional_test(counts, np.random.default_rng(seed), draws, more).p_value
 
 
 def test_configurations_that_tell_nothing_count_for_nothing() -> None:
@@ -72,12 +73,12 @@ def test_more_groups_than_two_are_tested_exactly() -> None:
     found = []
     for _ in range(400):
         counts = np.stack([[random.multinomial(n, p) for n, p in zip(of, theta, strict=True)] for of in sizes])
-        found.append(conditional_p_value(counts.astype(np.float64), random, 99, 99))
+        found.append(conditional_test(counts.astype(np.float64), random, 99, 99).p_value)
     for level in (0.05, 0.2):
         assert np.mean(np.array(found) <= level) <= binom.ppf(0.9999, 400, level) / 400
     assert np.mean(found) < 0.56
     apart = np.array([[[20, 1], [5, 5]], [[2, 18], [5, 5]], [[10, 10], [5, 5]]])
-    assert conditional_p_value(apart * 1.0, random, 99, 999) <= 0.01
+    assert conditional_test(apart * 1.0, random, 99, 999).p_value <= 0.01
 
 
 def test_of_two_groups_it_does_not_matter_which_comes_first() -> None:
@@ -122,12 +123,61 @@ def test_changes_of_different_kinds_are_found(change: str) -> None:
 
 
 def test_p_values_of_independent_tests_are_corrected_step_by_step() -> None:
-    found = holm_sidak(np.array([0.01, math.nan, 0.5, 0.02]))
+    found = corrected([0.01, math.nan, 0.5, 0.02])
     expected = [1 - 0.99**3, math.nan, 0.5, 1 - 0.98**2]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert holm_sidak(np.array([0.3, 0.001])).tolist() == pytest.approx([0.3, 1 - 0.999**2])
-    assert holm_sidak(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
-    assert len(holm_sidak(np.array([]))) == 0
+    assert corrected([0.3, 0.001]).tolist() == pytest.approx([0.3, 1 - 0.999**2])
+    assert corrected([0.0, 1.0]).tolist() == [0.0, 1.0]
+    assert len(corrected([])) == 0
+
+
+def corrected(p_values: Sequence[float]) -> Any:
+    return holm_sidak([Outcome(p) for p in p_values])
+
+
+def test_a_test_counts_as_far_as_it_can_be_small() -> None:
+    """The first can say 0.01 or 0.03, the second 0.03 at least, and of the third others would have been drawn."""
+    first, second = Outcome(0.01, np.array([0.01, 0.03])), Outcome(0.4, np.array([0.03]))
+    third, every = Outcome(0.3, np.array([0.004, 0.09]), low=0.1), Outcome(0.2)
+    assert [first.chance(t) for t in (0.005, 0.01, 0.02, 0.03, 0.05)] == [0, 0.01, 0.01, 0.03, 0.03]
+    assert [third.chance(t) for t in (0.005, 0.09, 0.095)] == [0.005, 0.09, 0.09]
+    assert Outcome(0.05, np.array([0.001]), high=0.02).chance(0.03) == 0.03
+    found = holm_sidak([first, second, third, every])
+    assert found[0] == pytest.approx(1 - 0.99**3)
+    assert found[3] == pytest.approx(1 - (1 - 0.2) ** 3)
+    assert holm_sidak([Outcome(0.02, np.array([0.02])), Outcome(0.6, np.array([0.05]))])[0] == pytest.approx(0.02)
+
+
+def test_possible_p_values_are_those_of_all_tables() -> None:
+    """Of three rows against three, two of six with the state: 0, 1 or 2 of them are in the first table."""
+    counts = np.array([[[0.0, 3.0]], [[2.0, 1.0]]])
+    found = conditional_test(counts, np.random.default_rng(1), 299, 20_000)
+    assert found.p_value == pytest.approx(0.4, abs=0.02)  # 0 or 2, either with 3 of 15
+    assert found.chance(0.09) == 0
+    one_sided = conditional_test(np.array([[[3.0, 0.0]], [[0.0, 4.0]]]), np.random.default_rng(1), 299, 20_000)
+    assert one_sided.p_value == pytest.approx(1 / 35, abs=0.006)
+    assert one_sided.chance(0.05) == one_sided.p_value
+
+
+def test_few_rows_accuse_as_often_as_the_level_says_and_find_more() -> None:
+    """Six conditionals of 20 rows each, of which the first changed: by what p-values are possible more is found."""
+    random, found, plainly = np.random.default_rng(8), [], []
+
+    def names_another() -> Iterator[bool]:
+        for _ in range(400):
+            theta = random.dirichlet(np.ones(3), (6, 2))
+            after = np.concatenate([theta[:1, :, ::-1], theta[1:]])
+            counts = [
+                [[random.multinomial(5, p) for p in of] for of in pair] for pair in zip(theta, after, strict=True)
+            ]
+            tests = [conditional_test(np.array(of, dtype=np.float64), random, 299, 999) for of in counts]
+            told, plain = (holm_sidak(of) for of in (tests, [Outcome(test.p_value) for test in tests]))
+            found.append(told[0] <= 0.05)
+            plainly.append(plain[0] <= 0.05)
+            yield bool((told[1:] <= 0.05).any())
+
+    assert_at_most(list(names_another()), 0.05, fault=0.1)
+    assert sum(found) > sum(plainly)
 
 
 def asia_of(smokers: float) -> fn.BayesianNetwork:

@@ -57,7 +57,7 @@ def refused(limit: int) -> Iterator[None]:
     assert all(error.limit == limit for error in caught)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(queries(most_variables=5), LIMITS)
 def test_answers_are_those_of_enumeration(query: Query, limit: int) -> None:
     net, likely = query.net, query.likelihood

@@ -34,7 +34,7 @@ from fishernet.compare.conditionals.mixed_families import Counts, families_betwe
 from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
-from fishernet.compare.corrections import MOST_SPLITS, holm, holm_sidak
+from fishernet.compare.corrections import MOST_SPLITS, holm
 from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order, told_of_rows
 from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
@@ -440,7 +440,7 @@ class _Told:
         p_values, nats = [], []
         for done, of in enumerate(of_graphs):
             reporter.step(done, len(of_graphs))
-            p_values.append(np.nan_to_num(holm_sidak(np.array([families.p_value(f) for f in of])), nan=1.0))
+            p_values.append(np.nan_to_num(families.corrected(of), nan=1.0))
             nats.append([astuple(families.nats(f)) for f in of])
         reporter.finish(len(of_graphs))
         corrected, said = np.array(p_values).reshape(len(near), -1), np.array(nats).reshape(len(near), -1, 5)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
 MOST_SPLITS = 10**6  # permutations, drawn tables and resamples
+LARGE = 0.1  # p-values from which on it does not matter how few others are possible
 ROUNDING = 1e-9  # statistics that differ by less of their size are equal: a permutation that changes nothing ties
 
 
@@ -57,16 +61,44 @@ def holm(p_values: Array) -> Array:
     return found
 
 
-def holm_sidak(p_values: Array) -> Array:
+@dataclass(frozen=True, eq=False, slots=True)
+class Outcome:
+    """What a test says, and how likely it was to say so by chance."""
+
+    p_value: float
+    possible: Array | None = None
+    """The p-values that the draws could have given, ascending; None where any may occur."""
+    low: float = 0.0
+    """Up to which p-value other draws would have been made, which alone count then."""
+    high: float = 1.0
+    """From which p-value on earlier draws have decided."""
+
+    def chance(self, t: float) -> float:
+        """Return how likely a p-value up to t is at most, if there is nothing to be found; t or less.
+
+        Given the tables that were drawn and the observed one, each of them was as likely to be the observed one. Where
+        few rows give few different tables, fewer of them than a share of t may reach it, or none.
+        """
+        if self.possible is None or t >= self.high:
+            return t
+        n_up_to = np.searchsorted(self.possible, max(t, self.low) + ROUNDING, side="right")
+        return min(t, float(self.possible[n_up_to - 1])) if n_up_to else 0.0
+
+
+def holm_sidak(tests: Sequence[Outcome]) -> Array:
     """Return p-values such that the chance of any false one is at most the level, where tests are independent.
 
     Those that are NaN are of tests that can tell nothing: they do not count, and stay. It suffices that, in some order,
-    each p-value is at most t with probability t at most given what came before (Holm, 1979, with Sidak's bound, 1967).
+    each p-value is at most t with at most its test's chance given what came before (Holm, 1979, with Sidak's bound,
+    1967, and chances that may be less than t as by Tarone, 1990).
     """
-    found = np.array(p_values, dtype=np.float64)
+    found = np.array([test.p_value for test in tests], dtype=np.float64)
     known = np.flatnonzero(~np.isnan(found))
     order = known[np.argsort(found[known], kind="stable")]
-    left = np.arange(len(order), 0, -1)
-    with np.errstate(divide="ignore"):  # the logarithm of 0, where a p-value is 1
-        found[order] = np.maximum.accumulate(-np.expm1(left * np.log1p(-found[order])))
+    corrected = np.empty(len(order))
+    for k, t in enumerate(found[order].tolist()):
+        chances = np.array([tests[i].chance(t) for i in order[k:]]) if t < LARGE else np.full(len(order) - k, t)
+        with np.errstate(divide="ignore"):  # the logarithm of 0, where a p-value is 1
+            corrected[k] = -np.expm1(np.log1p(-chances).sum())
+    found[order] = np.maximum.accumulate(np.maximum(corrected, found[order]))
     return found

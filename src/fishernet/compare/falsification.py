@@ -24,7 +24,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.compare.conditionals.state_tests import (
     bound_without_draws,
-    conditional_p_value,
+    conditional_test,
     numbers_of_draws,
     rough_p_value,
 )
@@ -239,7 +239,7 @@ class _Tests:
             return _information(cells), rough
         if rough < CERTAIN and (bound := bound_without_draws(cells)) < CERTAIN:
             return _information(cells), bound
-        return _information(cells), conditional_p_value(cells, random, *self._draws)
+        return _information(cells), conditional_test(cells, random, *self._draws).p_value
 
     def _columns(self, u: int, v: int) -> tuple[int, ...]:
         return (u, *self._parents[v], v)

@@ -38,7 +38,7 @@ from fishernet.compare.change import (
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.mixed_families import family_counts
 from fishernet.compare.conditionals.orders import families_of
-from fishernet.compare.corrections import holm_sidak
+from fishernet.compare.corrections import Outcome, holm_sidak
 from fishernet.compare.graph_of_tables import graph_of_tables, in_order
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.monitor_state import MonitorState
@@ -286,7 +286,7 @@ class Monitor:
         there = {v for v, name in enumerate(names) if lacking.get(name, 0) < batch.n_rows}
         of = families_of(tuple(tuple(sorted(there.intersection(parents))) for parents in self._dag.parents))
         families.prepare(of)
-        corrected = holm_sidak(np.array([_p_value(families, family) for family in of]))
+        corrected = holm_sidak([Outcome(_p_value(families, family)) for family in of])
         nats = {names[v]: families.nats(of[v]) for v in np.flatnonzero(corrected <= level)}
         return (
             dict(zip(names, corrected.tolist(), strict=True)),

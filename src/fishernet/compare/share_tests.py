@@ -16,8 +16,8 @@ import numpy.typing as npt
 from fishernet.compare.conditionals.families import Effort, Family
 from fishernet.compare.conditionals.mixed_families import families_between
 from fishernet.compare.conditionals.state_families import cells
-from fishernet.compare.conditionals.state_tests import conditional_p_value, largest_deviations, numbers_of_draws
-from fishernet.compare.corrections import benjamini_hochberg, holm_sidak, permutation_p_values
+from fishernet.compare.conditionals.state_tests import conditional_test, largest_deviations, numbers_of_draws
+from fishernet.compare.corrections import Outcome, benjamini_hochberg, holm_sidak, permutation_p_values
 from fishernet.data import Table
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
@@ -55,12 +55,12 @@ def share_tests(network: BayesianNetwork, tables: Sequence[Table], permutations:
     of = _families(network)
     families = families_between(pair, Effort(permutations, 2, LEVEL, seed))
     families.prepare(of)
-    alone = np.array([families.p_value(family) for family in of])
+    tests = [families.tested(family) for family in of]
     by_configuration = None
     if has_tables(network):
         counted = [families.counts(family) for family in of]
         by_configuration = _of_configurations([counts for counts in counted if counts is not None], permutations, seed)
-    return ShareTests(_corrected(alone), by_configuration)
+    return ShareTests(_corrected(tests), by_configuration)
 
 
 def fit_tests(
@@ -83,20 +83,21 @@ def fit_tests(
     counted = dict(zip(sets, source.statistics(sets), strict=True))
     pairs = [np.stack([f, cells(counted[tuple(sorted(family))], family)]) for f, family in zip(fitted, of, strict=True)]
     draws = numbers_of_draws(permutations, len(of), LEVEL)
-    alone = [conditional_p_value(pair, np.random.default_rng([seed, 3, v]), *draws) for v, pair in enumerate(pairs)]
-    return ShareTests(_corrected(np.array(alone)), _of_configurations(pairs, permutations, seed))
+    tests = [conditional_test(pair, np.random.default_rng([seed, 3, v]), *draws) for v, pair in enumerate(pairs)]
+    return ShareTests(_corrected(tests), _of_configurations(pairs, permutations, seed))
 
 
 def _families(network: BayesianNetwork) -> list[Family]:
     return [(*conditional.parents, conditional.child) for conditional in network.conditionals]
 
 
-def _corrected(alone: Array) -> PValues:
+def _corrected(tests: Sequence[Outcome]) -> PValues:
     """Return p-values of conditionals, corrected; 1 where nothing can be told."""
+    alone = np.array([test.p_value for test in tests])
     known = ~np.isnan(alone)
     false_share = np.ones(len(alone))
     false_share[known] = benjamini_hochberg(alone[known])
-    return np.nan_to_num(alone, nan=1.0), np.nan_to_num(holm_sidak(alone), nan=1.0), false_share
+    return np.nan_to_num(alone, nan=1.0), np.nan_to_num(holm_sidak(tests), nan=1.0), false_share
 
 
 def has_tables(network: BayesianNetwork) -> bool:

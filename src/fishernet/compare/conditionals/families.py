@@ -15,6 +15,7 @@ from fishernet.compare.conditionals.configurations import ConfigurationChange
 from fishernet.compare.conditionals.nats import FEWEST_DRAWS, Nats
 from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.state_tests import numbers_of_draws
+from fishernet.compare.corrections import Outcome, holm_sidak
 from fishernet.data import State
 
 Array = npt.NDArray[np.float64]
@@ -62,9 +63,17 @@ class Families(ABC):
         self._known: dict[tuple[str, Family], Any] = {}
 
     @once
-    def p_value(self, family: Family) -> float:
-        """Return the p-value of "this conditional did not change"; NaN where the tables can tell nothing."""
+    def tested(self, family: Family) -> Outcome:
+        """Return the test of "this conditional did not change", with NaN where the tables can tell nothing."""
         return self._tested(family, self._random(family, 0))
+
+    def p_value(self, family: Family) -> float:
+        """Return the p-value of `tested`."""
+        return self.tested(family).p_value
+
+    def corrected(self, families: Iterable[Family]) -> Array:
+        """Return the p-values of families, one of each variable, corrected for their number."""
+        return holm_sidak([self.tested(family) for family in families])
 
     @once
     def nats(self, family: Family) -> Nats:
@@ -129,7 +138,7 @@ class Families(ABC):
         """Return log P(tables | two conditionals) - log P(tables | one)."""
 
     @abstractmethod
-    def _tested(self, family: Family, random: np.random.Generator) -> float: ...
+    def _tested(self, family: Family, random: np.random.Generator) -> Outcome: ...
 
     @abstractmethod
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats: ...

@@ -12,6 +12,7 @@ from fishernet.compare.conditionals.logistic import log_shares
 from fishernet.compare.conditionals.number_families import parent_columns, some_rows
 from fishernet.compare.conditionals.number_tests import label_p_value
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
+from fishernet.compare.corrections import Outcome
 from fishernet.data import Table
 
 Array = npt.NDArray[np.float64]
@@ -63,9 +64,9 @@ class LabelFamilies(StateFamilies):
             return super()._bayes_factor(family)
         return self._regression(family, apart=True) - by_lines
 
-    def _tested(self, family: Family, random: np.random.Generator) -> float:
+    def _tested(self, family: Family, random: np.random.Generator) -> Outcome:
         (before, codes), (after, others) = self.rows(family)
-        return label_p_value(before, after, np.concatenate([codes, others]), random, self._draws[0])
+        return Outcome(label_p_value(before, after, np.concatenate([codes, others]), random, self._draws[0]))
 
 
 def _complete(table: Table, family: Family) -> Rows:

@@ -18,6 +18,7 @@ from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.number_families import NumberFamilies
 from fishernet.compare.conditionals.state_families import FamilyCounts, StateFamilies
+from fishernet.compare.corrections import Outcome
 from fishernet.data import Source, State, Table
 from fishernet.data.options import AUTO
 from fishernet.data.pooling import stacked
@@ -108,7 +109,7 @@ class MixedFamilies(Families):
     def _bayes_factor(self, family: Family) -> float:
         return self._of(family)._bayes_factor(family)
 
-    def _tested(self, family: Family, random: np.random.Generator) -> float:
+    def _tested(self, family: Family, random: np.random.Generator) -> Outcome:
         return self._of(family)._tested(family, random)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:

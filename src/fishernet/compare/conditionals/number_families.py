@@ -13,6 +13,7 @@ from fishernet.compare.conditionals.families import Effort, Families, Family, on
 from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.conditionals.number_change import NumberChange, spread_of
 from fishernet.compare.conditionals.number_tests import regression_p_value
+from fishernet.compare.corrections import Outcome
 from fishernet.data import Column, State, Table
 
 Array = npt.NDArray[np.float64]
@@ -93,8 +94,8 @@ class NumberFamilies(Families):
         both = np.concatenate([before, after])
         return _bic(before, len(before)) + _bic(after, len(after)) - _bic(both, len(both))
 
-    def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return regression_p_value(*self.rows(family), random, self._draws[0])
+    def _tested(self, family: Family, random: np.random.Generator) -> Outcome:
+        return Outcome(regression_p_value(*self.rows(family), random, self._draws[0]))
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         """Return the nats of regressions fitted to reweighted rows.

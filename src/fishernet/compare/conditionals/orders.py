@@ -16,11 +16,8 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from fishernet.base.names import Positions
 from fishernet.compare.conditionals.families import Families, Family
-from fishernet.compare.corrections import holm_sidak
 
 Parents = tuple[Positions, ...]
 
@@ -65,7 +62,7 @@ def _weight(families: Families, graph: Parents) -> float:
 def _turned(families: Families, graph: Parents, level: float) -> Iterator[Parents]:
     """Yield graphs with one arc turned, at variables that may have changed."""
     of = families_of(graph)
-    corrected = holm_sidak(np.array([families.p_value(family) for family in of]))
+    corrected = families.corrected(of)
     within = max(MAY_HAVE_CHANGED, level)
     moved = {v for v, family in enumerate(of) if corrected[v] <= within or families.evidence(family) > 0}
     for y, parents in enumerate(graph):

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from fishernet.compare.conditionals.configurations import ConfigurationChange, largest_first, of_counts
 from fishernet.compare.conditionals.families import Effort, Families, Family, once
 from fishernet.compare.conditionals.nats import Nats, changed_nats
-from fishernet.compare.conditionals.state_tests import conditional_p_value, log_evidence
+from fishernet.compare.conditionals.state_tests import conditional_test, log_evidence
+from fishernet.compare.corrections import Outcome
 from fishernet.data import Source, State, Statistic, Table
 from fishernet.data.variable import Variable
 from fishernet.learn.missing.incomplete import AvailableCases
@@ -130,8 +131,8 @@ class StateFamilies(Families):
         before, after = self.counts(family)
         return math.exp(-max(log_evidence(before, after), 0.0))
 
-    def _tested(self, family: Family, random: np.random.Generator) -> float:
-        return conditional_p_value(self.counts(family), random, *self._draws)
+    def _tested(self, family: Family, random: np.random.Generator) -> Outcome:
+        return conditional_test(self.counts(family), random, *self._draws)
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         before, after = self.counts(family)

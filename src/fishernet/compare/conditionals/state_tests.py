@@ -7,11 +7,11 @@ upstream, however large, and tables of unequal size cannot accuse a variable who
 an order in which parents come first, each p-value is at most t with probability t at most, given all that came before
 it; so those of variables whose conditionals did not change join as independent ones do (`corrections.holm_sidak`).
 
-No statistic sees all changes. Four are joined: the squared deviations of all cells relative to what is expected
-(chi-square), the same with the large cells in front, a shift of the same direction in all configurations (Mantel,
-1963), and the configuration that deviates most. Each is ranked among the observed table and the draws, the ranks are
-summed as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so the joined test is exact
-as well.
+No statistic sees all changes. Four are joined: the likelihood ratio of all cells (G), which rare states disturb less
+than they do chi-square, squared deviations with the large cells in front, a shift of the same direction in all
+configurations (Mantel, 1963), and the configuration that deviates most. Each is ranked among the observed table and
+the draws, the ranks are summed as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so
+the joined test is exact as well.
 
 A test by draws has no p-value below one in so many. `log_evidence` needs none: given the states and the sizes of a
 configuration, the count of each state in the later table, one state after the other, is hypergeometric if the
@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.random import stream_key
+from fishernet.compare.corrections import LARGE, Outcome
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -36,6 +37,7 @@ Counts = npt.NDArray[np.int64]
 PROMISING = 30  # draws that reach the observed statistic, up to which others decide
 GROWTH = 7
 FIRST_DRAWS = 299
+FEW_ROWS = 200  # up to which few tables are possible
 MANY_TIMES = 10  # so many more draws than were asked for, at least, where the first speak of a change
 LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
@@ -47,8 +49,8 @@ def numbers_of_draws(asked: int, n_tests: int, level: float) -> tuple[int, int]:
     return min(asked, FIRST_DRAWS), max(MANY_TIMES * asked, int(2 * n_tests / max(level, LEAST_LEVEL)))
 
 
-def conditional_p_value(counts: Array, random: np.random.Generator, first: int, most: int) -> float:
-    """Return the p-value of "all groups of rows have the same conditional"; NaN where the counts can tell nothing.
+def conditional_test(counts: Array, random: np.random.Generator, first: int, most: int) -> Outcome:
+    """Return the test of "all groups of rows have the same conditional"; NaN where the counts can tell nothing.
 
     Parameters
     ----------
@@ -59,24 +61,27 @@ def conditional_p_value(counts: Array, random: np.random.Generator, first: int, 
     first, most : int
         How many draws to make at first, and at most. As long as the p-value is small for so many draws, others are
         made, `GROWTH` times as many, whose p-value alone counts then: so the probability of a p-value up to t stays at
-        most t (after Besag and Clifford, 1991).
+        most t (after Besag and Clifford, 1991). Of few rows all draws are made at once: there are few different tables,
+        and it pays to know which p-values are possible.
     """
     test = exact_test(counts)
     if not len(test.told):
-        return math.nan
+        return Outcome(math.nan)
     most = max(first, min(most, MOST_CELLS // math.prod(test.shape)))
-    draws = first
+    draws = most if counts[:, test.told].sum() <= FEW_ROWS else first
+    high = 1.0
     while True:
-        p = test.p_value(stream_key(random), draws)
-        if draws >= most or p * draws > PROMISING:
-            return p
-        draws = min(GROWTH * draws, most)
+        ranks = test.p_values(stream_key(random), draws)
+        low = PROMISING / draws if draws < most else 0.0
+        if ranks[0] > low:
+            return Outcome(float(ranks[0]), np.unique(ranks[ranks <= max(low, LARGE)]), low, high)
+        high, draws = low, min(GROWTH * draws, most)
 
 
 def rough_p_value(counts: Array) -> float:
-    """Return a p-value as `conditional_p_value`, by distributions that the statistics have for many rows.
+    """Return a p-value as `conditional_test`, by distributions that the statistics have for many rows.
 
-    It is that of the chi-squared statistic, of the common shift and of the configuration that deviates most, whichever
+    It is that of the likelihood ratio, of the common shift and of the configuration that deviates most, whichever
     is smallest, times three.
     """
     from scipy.special import gammaincc, ndtr  # slow to import, and needed by few calls
@@ -138,7 +143,7 @@ def log_evidence(before: Array, after: Array) -> float:
 
 
 def bound_without_draws(counts: Array) -> float:
-    """Return a p-value as `conditional_p_value`, as small as the dependence is strong: one over an e-value.
+    """Return a p-value as `conditional_test`, as small as the dependence is strong: one over an e-value.
 
     That is the mean of the e-values of each group of rows against all others (`log_evidence`).
 
