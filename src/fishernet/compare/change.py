@@ -283,9 +283,10 @@ def explain_change(
     everywhere and a large change in one configuration are each seen by another one. Numbers, and labels below numbers,
     are tested within strata of the propensity of the later table given the parents (Rosenbaum and Rubin, 1983), by a
     regression's residuals: nearly exact, as far as rows of one stratum are alike in what the parents do to them. The
-    corrected p-values (Holm's with Sidak's bound) hold whatever changed upstream, if the graph is given and rows are
-    independent. A cell may be missing for any reason that depends on the parents alone, which may differ between the
-    tables; rows that lack a cell of a family are left out of that family's test.
+    corrected p-values (Holm's with Sidak's bound, and as Tarone's, 1990, where few rows allow few p-values) hold
+    whatever changed upstream, if the graph is given and rows are independent. A cell may be missing for any reason that
+    depends on the parents alone, which may differ between the tables; rows that lack a cell of a family are left out of
+    that family's test.
 
     The nats of states tell of the configurations that both tables have. Estimate and interval invert a test along a
     path from no change to what both tables say, so that chance does not enlarge them, and an interval holds 0 where the

@@ -10,7 +10,8 @@ takes many and fuses what they say (Schrab et al., 2023 [1]_; Biggs et al., 2023
   and again half a bin further. The sets are single columns, families of the network that was learned from both tables
   together, and pairs of columns.
 - *Sums.* The empty graph adds what the single columns say; the learned one adds what its conditionals say.
-- *Smooth kernels.* Gaussian and Laplace kernels of the columns of numbers, between the ranks of the numbers.
+- *Smooth kernels.* Gaussian and Laplace kernels of the columns of numbers, between the numbers and between their ranks:
+  numbers see groups that lie apart, ranks are not disturbed by a few that are large.
 
 Each kernel gives a squared distance of the mean features for every random split of all rows. Such a distance is nearly
 a sum of weighted chi-squared variables, whose fourth root is nearly normal (Hawkins and Wixley, 1986). Roots are
@@ -64,8 +65,8 @@ ALL_SETS = 3  # columns up to which every set of them is looked at
 MOST_PAIRED = 64  # columns up to which all pairs are thought of
 ASSOCIATED = 2048  # rows from which associations of pairs are known
 MOST_SMOOTH = 2**22  # rows times splits up to which there are smooth kernels
-FREQUENCIES = 16  # of a smooth kernel
-BANDWIDTHS = (0.1, 0.5)  # quantiles of the distances between rows
+FREQUENCIES = 64  # of a smooth kernel
+BANDWIDTHS = (0.02, 0.1, 0.5)  # quantiles of the distances between rows
 PROBED = 256  # rows whose distances are looked at
 
 
@@ -197,6 +198,14 @@ def _pooled_ranks(values: Array) -> Array:
     return np.asarray(((np.cumsum(counts) - counts / 2) / len(values))[where])
 
 
+def _standardized(values: Array) -> Array:
+    """Return numbers with a mean of 0 and a standard deviation of 1, however large they are; 0 of equal ones."""
+    shares = values / max(np.abs(values).max(initial=0.0), np.finfo(np.float64).tiny)
+    off = shares - shares.mean()
+    spread = off.std()
+    return np.asarray(off / spread if spread > 0 else np.zeros(len(off)))
+
+
 def _sets(names: Sequence[str], families: Iterable[Sequence[str]], views: Sequence[_View], key: int) -> list[Set]:
     """Return sets of columns: single ones, families, and pairs; all sets of few columns."""
     n, place = len(names), {name: i for i, name in enumerate(names)}
@@ -303,16 +312,18 @@ def _empty_graphs(views: Sequence[_View], partitions: Sequence[_Partition], dist
 
 
 def _smooth_distances(tables: Sequence[Table], numbers: Set, n_splits: int, key: int) -> list[Array]:
-    """Return the squared distance of every split under Gaussian and Laplace kernels of the ranks of numbers."""
+    """Return the squared distance of every split under Gaussian and Laplace kernels of numbers and of their ranks."""
     if not numbers:
         return []
-    points = np.column_stack([_pooled_ranks(np.concatenate([t.codes[i] for t in tables])) for i in numbers])
-    features = _fourier_features(points, np.random.default_rng(key))
+    columns = [np.concatenate([table.codes[i] for table in tables]) for i in numbers]
+    points = [np.column_stack([seen(column) for column in columns]) for seen in (_pooled_ranks, _standardized)]
+    random = np.random.default_rng(key)
+    features = [feature for of in points for feature in _fourier_features(of, random)]
     if not features:
         return []
     every = np.hstack(features)
     every -= every.mean(axis=0)  # constants do not matter, and float32 holds what is small
-    taken = _core.splits(len(points), tables[0].n_rows, key, 0, n_splits).astype(np.float32)
+    taken = _core.splits(len(every), tables[0].n_rows, key, 0, n_splits).astype(np.float32)
     sums = (taken.T @ every).astype(np.float64).reshape(n_splits, len(features), -1)
     return list((sums**2).sum(axis=2).T)
 

@@ -37,7 +37,7 @@ Counts = npt.NDArray[np.int64]
 PROMISING = 30  # draws that reach the observed statistic, up to which others decide
 GROWTH = 7
 FIRST_DRAWS = 299
-FEW_ROWS = 200  # up to which few tables are possible
+FEW_POSSIBLE = 8  # small p-values, of which it pays to know how likely they are
 MANY_TIMES = 10  # so many more draws than were asked for, at least, where the first speak of a change
 LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
@@ -61,21 +61,24 @@ def conditional_test(counts: Array, random: np.random.Generator, first: int, mos
     first, most : int
         How many draws to make at first, and at most. As long as the p-value is small for so many draws, others are
         made, `GROWTH` times as many, whose p-value alone counts then: so the probability of a p-value up to t stays at
-        most t (after Besag and Clifford, 1991). Of few rows all draws are made at once: there are few different tables,
-        and it pays to know which p-values are possible.
+        most t (after Besag and Clifford, 1991). Where few small p-values are possible, whichever table was observed,
+        all draws are made at once.
     """
     test = exact_test(counts)
     if not len(test.told):
         return Outcome(math.nan)
     most = max(first, min(most, MOST_CELLS // math.prod(test.shape)))
-    draws = most if counts[:, test.told].sum() <= FEW_ROWS else first
-    high = 1.0
+    draws, high = first, 1.0
     while True:
         ranks = test.p_values(stream_key(random), draws)
         low = PROMISING / draws if draws < most else 0.0
-        if ranks[0] > low:
-            return Outcome(float(ranks[0]), np.unique(ranks[ranks <= max(low, LARGE)]), low, high)
-        high, draws = low, min(GROWTH * draws, most)
+        possible = np.unique(ranks[ranks <= max(low, LARGE)])
+        if draws == first < most and 0 < len(possible) <= FEW_POSSIBLE:
+            draws = most
+        elif ranks[0] > low:
+            return Outcome(float(ranks[0]), possible, low, high)
+        else:
+            high, draws = low, min(GROWTH * draws, most)
 
 
 def rough_p_value(counts: Array) -> float:
