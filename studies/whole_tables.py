@@ -1,7 +1,7 @@
 """Whether two tables differ, without any setting: ``python -m studies.whole_tables``.
 
 `fn.compare.two_sample_test` as it comes, beside MMD-FUSE and MMDAgg, on what these two were tried with by their authors
-(a uniform distribution with bumps, a mixture of which one part is wider) and on tables in which only a dependence
+(a uniform distribution with bumps, a mixture with a wider or narrower part) and on tables in which only a dependence
 changes, of numbers and of a number on a label. Where nothing changed, whoever rejects is wrong.
 """
 
