@@ -318,18 +318,16 @@ def _smooth_distances(tables: Sequence[Table], numbers: Set, n_splits: int, key:
     columns = [np.concatenate([table.codes[i] for table in tables]) for i in numbers]
     points = [np.column_stack([seen(column) for column in columns]) for seen in (_pooled_ranks, _standardized)]
     random = np.random.default_rng(key)
-    features = [feature for of in points for feature in _fourier_features(of, random)]
-    if not features:
-        return []
-    every = np.hstack(features)
-    every -= every.mean(axis=0)  # constants do not matter, and float32 holds what is small
-    taken = _core.splits(len(every), tables[0].n_rows, key, 0, n_splits).astype(np.float32)
-    sums = (taken.T @ every).astype(np.float64).reshape(n_splits, len(features), -1)
-    return list((sums**2).sum(axis=2).T)
+    taken = _core.splits(len(columns[0]), tables[0].n_rows, key, 0, n_splits).T.astype(np.float32)
+    found = []
+    for features in itertools.chain.from_iterable(_fourier_features(of, random) for of in points):
+        features -= features.mean(axis=0)  # constants do not matter, and float32 holds what is small
+        found.append(((taken @ features).astype(np.float64) ** 2).sum(axis=1))
+    return found
 
 
-def _fourier_features(points: Array, random: np.random.Generator) -> list[npt.NDArray[np.float32]]:
-    """Return random Fourier features of each kernel (Rahimi and Recht, 2007), (rows, 2 * FREQUENCIES).
+def _fourier_features(points: Array, random: np.random.Generator) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield random Fourier features of each kernel (Rahimi and Recht, 2007), (rows, 2 * FREQUENCIES).
 
     Bandwidths are quantiles of the distances between rows that are drawn whatever table they are from.
     """
@@ -340,12 +338,10 @@ def _fourier_features(points: Array, random: np.random.Generator) -> list[npt.ND
         (np.sqrt((apart**2).sum(axis=1)), random.standard_normal(shape)),
         (apart.sum(axis=1), random.standard_cauchy(shape)),
     ]
-    found = []
     for lengths, frequencies in kernels:
         for bandwidth in np.quantile(lengths, BANDWIDTHS) if lengths.any() else ():
             angles = (points @ (frequencies / max(bandwidth, 1 / len(points)))).astype(np.float32)
-            found.append(np.hstack([np.cos(angles), np.sin(angles)]))
-    return found
+            yield np.hstack([np.cos(angles), np.sin(angles)])
 
 
 # ------------------------------------------------------------------------------------------------------------ fusing
