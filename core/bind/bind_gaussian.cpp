@@ -168,99 +168,113 @@ void products_by_cell(const In2<double>& values, const std::optional<In<double>>
     run_tasks(static_cast<std::int64_t>(blocks.size()), add, check_signals);
 }
 
-// Moments as they come from Python, checked.
-CellMoments checked_moments(const In<double>& weights, const In2<double>& means, const In2<double>& products) {
-    const auto q = weights.size(), d = means.shape(1);
-    if (means.shape(0) != q) refuse("each configuration needs a mean");
+// Positions that rise, from 0 on.
+void require_ascending(std::span<const std::int32_t> positions) {
+    std::int32_t last = -1;
+    for (const auto v : positions) {
+        if (v <= last) refuse("positions must be ascending");
+        last = v;
+    }
+}
+
+void make_moments(LabelMoments* self, const In<std::int32_t>& labels, const In<std::int32_t>& numbers,
+                  const In<std::uint32_t>& cardinalities, const In2<std::uint32_t>& states, const In<double>& weights,
+                  const In2<double>& means, const In2<double>& products) {
+    const auto q = weights.size(), d = numbers.size();
+    require_ascending(view(labels));
+    require_ascending(view(numbers));
+    if (cardinalities.size() != labels.size()) refuse("each label needs its cardinality");
+    if (states.shape(0) != q || states.shape(1) != labels.size()) refuse("each configuration needs its states");
+    if (means.shape(0) != q || means.shape(1) != d) refuse("each configuration needs a mean");
     if (d >= std::size_t{1} << 20) refuse("too many columns");
     if (products.shape(0) != q || products.shape(1) != CellMoments::n_products(d)) {
         refuse("each configuration needs the product of each number with itself and those before it");
     }
-    return {view(weights), {means.data(), means.size()}, {products.data(), products.size()}, static_cast<std::int32_t>(d)};
+    double cells = 1;
+    for (const auto cardinality : view(cardinalities)) cells *= cardinality;
+    if (cells >= 0x1p31) refuse("labels have too many configurations");
+    for (std::size_t at = 0; at < states.size(); ++at) {
+        if (states.data()[at] >= cardinalities.data()[at % labels.size()]) refuse("a state is out of range");
+    }
+    const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
+    new (self) LabelMoments{copied(labels), copied(numbers), copied(cardinalities), copied(states),
+                            {copied(weights), copied(means), copied(products), static_cast<std::int32_t>(d)}};
 }
 
-std::vector<nb::tuple> pooled_moments(const In<double>& weights, const In2<double>& means, const In2<double>& products,
-                                      const std::vector<In<std::int32_t>>& members,
-                                      const std::vector<In<std::int64_t>>& groups, const std::vector<std::size_t>& n_groups) {
-    const auto cells = checked_moments(weights, means, products);
-    if (groups.size() != members.size() || n_groups.size() != members.size()) refuse("each set needs its groups");
-    for (std::size_t s = 0; s < members.size(); ++s) {
-        if (groups[s].size() != cells.size()) refuse("each configuration needs a group");
-        std::int32_t last = -1;
-        for (const auto member : view(members[s])) {
-            if (member <= last || member >= cells.d) refuse("members must be ascending and in range");
-            last = member;
-        }
-        for (const auto group : view(groups[s])) {
-            if (group < 0 || static_cast<std::size_t>(group) >= n_groups[s]) refuse("a group is out of range");
+// Moments within those that are held, by their place; each set of labels and numbers is given flat.
+std::vector<LabelMoments> moments_within_held(const std::vector<const LabelMoments*>& held, const In<std::int32_t>& of_set,
+                                              const In<std::int64_t>& label_offsets, const In<std::int32_t>& labels,
+                                              const In<std::int64_t>& number_offsets, const In<std::int32_t>& numbers) {
+    std::int32_t last = -1;
+    for (const auto* one : held) {
+        if (one == nullptr) refuse("moments are lacking");
+        for (const auto* positions : {&one->labels, &one->numbers}) {
+            if (!positions->empty()) last = std::max(last, positions->back());
         }
     }
-    std::vector<OwnedMoments> found(members.size());
-    {
-        const nb::gil_scoped_release release;
-        const auto pool = [&](std::int64_t s) {
-            found[s] = pooled(cells, view(members[s]), view(groups[s]), n_groups[s]);
-        };
-        run_tasks(static_cast<std::int64_t>(members.size()), pool, check_signals);
+    const auto n = static_cast<std::size_t>(last + 1);
+    const auto label_sets = checked_sets(label_offsets, labels, n), number_sets = checked_sets(number_offsets, numbers, n);
+    if (of_set.size() != label_sets.size() || of_set.size() != number_sets.size()) refuse("each set needs its moments");
+    for (std::size_t s = 0; s < of_set.size(); ++s) {
+        const auto at = of_set.data()[s];
+        if (at < 0 || static_cast<std::size_t>(at) >= held.size()) refuse("a set has moments that are not there");
+        if (!std::ranges::includes(held[at]->labels, label_sets[s]) || !std::ranges::includes(held[at]->numbers, number_sets[s])) {
+            refuse("a set is not within its moments");
+        }
     }
-    std::vector<nb::tuple> sets;
-    for (std::size_t s = 0; s < members.size(); ++s) {
-        const auto d = members[s].size();
-        sets.push_back(nb::make_tuple(to_python(std::move(found[s].weights)), to_python(std::move(found[s].means), n_groups[s], d),
-                                      to_python(std::move(found[s].products), n_groups[s], CellMoments::n_products(d))));
-    }
-    return sets;
+    std::vector<LabelMoments> found(of_set.size());
+    const nb::gil_scoped_release release;
+    const auto add_up = [&](std::int64_t s) { found[s] = within(*held[of_set.data()[s]], label_sets[s], number_sets[s]); };
+    run_tasks(static_cast<std::int64_t>(found.size()), add_up, check_signals);
+    return found;
 }
 
 // All numbers of a table that lacks no cell, (n, d), in the configurations of sets of its labels, one set after the other.
-std::vector<nb::tuple> moments_of_sets(const BoundColumns& table, const In2<double>& values, const std::optional<In<double>>& weights,
-                                       const In<std::int64_t>& offsets, const In<std::int32_t>& members) {
+std::vector<LabelMoments> moments_of_rows(const BoundColumns& table, const In<std::int32_t>& numbers, const In2<double>& values,
+                                          const std::optional<In<double>>& weights, const In<std::int64_t>& offsets,
+                                          const In<std::int32_t>& members) {
     const auto& columns = table.columns.columns;
     const auto n = static_cast<std::size_t>(table.columns.n_rows);
-    if (values.shape(0) != n || values.shape(1) == 0) refuse("each row needs its numbers");
+    if (values.shape(0) != n || values.shape(1) == 0 || values.shape(1) != numbers.size()) refuse("each row needs its numbers");
     if (weights && weights->size() != n) refuse("each row needs a weight");
-    if (offsets.size() == 0 || offsets.data()[0] != 0) refuse("offsets must begin with 0");
-    std::vector<std::span<const std::int32_t>> sets;
-    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-        const auto first = offsets.data()[s], last = offsets.data()[s + 1];
-        if (last < first || static_cast<std::size_t>(last) > members.size()) refuse("offsets must rise up to the members");
-        sets.push_back(view(members).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
+    require_ascending(view(numbers));
+    const auto sets = checked_sets(offsets, members, columns.size());
+    std::vector<std::span<const std::int32_t>> labels(sets.begin(), sets.end());
+    for (const auto& set : sets) {
         double cells = 1;
-        for (const auto v : sets.back()) {
-            if (v < 0 || static_cast<std::size_t>(v) >= columns.size()) refuse("a member is out of range");
+        for (const auto v : set) {
             if (columns[static_cast<std::size_t>(v)].has_missing) refuse("a label is missing");
             cells *= columns[static_cast<std::size_t>(v)].cardinality;
         }
         if (cells >= 0x1p31) refuse("labels have too many configurations");
     }
-    const LabelledNumbers rows{columns, {values.data(), values.size()}, weights ? view(*weights) : std::span<const double>(),
-                               values.shape(1)};
-    std::vector<OccurringMoments> found;
-    {
-        const nb::gil_scoped_release release;
-        found = moments_within(rows, sets, check_signals);
-    }
-    std::vector<nb::tuple> told;
-    for (std::size_t s = 0; s < found.size(); ++s) {
-        auto& [of_weights, means, products, d] = found[s].moments;
-        const auto q = of_weights.size(), width = static_cast<std::size_t>(d);
-        told.push_back(nb::make_tuple(to_python(std::move(found[s].states), q, sets[s].size()), to_python(std::move(of_weights)),
-                                      to_python(std::move(means), q, width),
-                                      to_python(std::move(products), q, CellMoments::n_products(width))));
-    }
-    return told;
+    const LabelledNumbers rows{columns, view(numbers), {values.data(), values.size()},
+                               weights ? view(*weights) : std::span<const double>()};
+    const nb::gil_scoped_release release;
+    return moments_within(rows, labels, check_signals);
 }
 
-Out<double> likelihoods_of_families(const In<double>& weights, const In2<double>& means, const In2<double>& products,
-                                    const In<double>& floors, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                                    const In<std::int32_t>& parents) {
-    const auto cells = checked_moments(weights, means, products);
-    if (floors.size() != means.shape(1)) refuse("each column needs a floor");
-    const auto families = checked_families(children, offsets, parents, means.shape(1));
+Out<double> likelihoods_of_families(const std::vector<const LabelMoments*>& moments, const In<std::int32_t>& of_family,
+                                    const In<double>& floors, const In<std::int32_t>& children,
+                                    const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
+    const auto families = checked_families(children, offsets, parents, floors.size());
+    if (of_family.size() != families.size()) refuse("each family needs its moments");
+    for (const auto* one : moments) {
+        if (one == nullptr) refuse("moments are lacking");
+        if (!one->numbers.empty() && static_cast<std::size_t>(one->numbers.back()) >= floors.size()) refuse("each column needs a floor");
+    }
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        const auto at = of_family.data()[f];
+        if (at < 0 || static_cast<std::size_t>(at) >= moments.size()) refuse("a family has moments that are not there");
+        const auto& numbers = moments[at]->numbers;
+        if (!std::ranges::includes(numbers, families.parents_of(f)) || !std::ranges::binary_search(numbers, families.children[f])) {
+            refuse("a family is not among the numbers of its moments");
+        }
+    }
     std::vector<double> found;
     {
         const nb::gil_scoped_release release;
-        found = mixed_likelihoods(cells, view(floors), families, check_signals);
+        found = mixed_likelihoods(moments, view(of_family), view(floors), families, check_signals);
     }
     return to_python(std::move(found));
 }
@@ -338,16 +352,25 @@ void bind_gaussian(nb::module_& m) {
           nb::arg("of_set").noconvert(), nb::arg("weight"));
     m.def("add_sums_by_cell", &sums_by_cell, nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(),
           nb::arg("cells"), nb::arg("members"), nb::arg("sums"));
-    m.def("pooled_moments", &pooled_moments, nb::arg("weights").noconvert(), nb::arg("means").noconvert(),
-          nb::arg("products").noconvert(), nb::arg("members").noconvert(), nb::arg("groups").noconvert(), nb::arg("n_groups"));
-    m.def("moments_within", &moments_of_sets, nb::arg("table"), nb::arg("values").noconvert(),
-          nb::arg("weights").noconvert().none(), nb::arg("offsets").noconvert(), nb::arg("members").noconvert());
+    nb::class_<LabelMoments>(m, "LabelMoments")
+        .def("__init__", &make_moments, nb::arg("labels").noconvert(), nb::arg("numbers").noconvert(),
+             nb::arg("cardinalities").noconvert(), nb::arg("states").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("means").noconvert(), nb::arg("products").noconvert())
+        .def_prop_ro("labels", [](const LabelMoments& self) { return nb::tuple(nb::cast(self.labels)); })
+        .def_prop_ro("numbers", [](const LabelMoments& self) { return nb::tuple(nb::cast(self.numbers)); })
+        .def_prop_ro("size", &LabelMoments::size);
+    m.def("moments_within", &moments_within_held, nb::arg("held"), nb::arg("of_set").noconvert(),
+          nb::arg("label_offsets").noconvert(), nb::arg("labels").noconvert(), nb::arg("number_offsets").noconvert(),
+          nb::arg("numbers").noconvert());
+    m.def("moments_of_rows", &moments_of_rows, nb::arg("table"), nb::arg("numbers").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("offsets").noconvert(),
+          nb::arg("members").noconvert());
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
           nb::arg("products"));
-    m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("weights").noconvert(),
-          nb::arg("means").noconvert(), nb::arg("products").noconvert(), nb::arg("floors").noconvert(),
-          nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    m.def("mixed_family_likelihoods", &likelihoods_of_families, nb::arg("moments"), nb::arg("of_family").noconvert(),
+          nb::arg("floors").noconvert(), nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+          nb::arg("parents").noconvert());
     m.def("log_normal_mass", &masses, nb::arg("middles").noconvert(), nb::arg("widths").noconvert());
     nb::class_<BoundRows>(m, "IncompleteRows")
         .def("__init__", &make_rows, nb::arg("table"), nb::arg("places").noconvert(), nb::arg("values").noconvert(),

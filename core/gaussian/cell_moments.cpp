@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/float_kernels.hpp"
@@ -10,6 +12,8 @@
 
 namespace fishernet {
 namespace {
+
+constexpr std::size_t sets_at_once = 4;
 
 // The rows of each cell, in their order.
 class RowsByCell {
@@ -110,7 +114,7 @@ private:
 };
 
 // into = x - from
-void take_from(double* __restrict into, const double* __restrict x, const double* __restrict from, std::size_t d) {
+void take_from(double* into, const double* x, const double* __restrict from, std::size_t d) {
     for (std::size_t i = 0; i < d; ++i) into[i] = x[i] - from[i];
 }
 
@@ -120,101 +124,128 @@ void add_with(double* __restrict into, const double* __restrict from, const doub
 }
 
 // into = by * x
-void multiply_by(double* __restrict into, const double* __restrict x, double by, std::size_t d) {
+void multiply_by(double* into, const double* x, double by, std::size_t d) {
     for (std::size_t i = 0; i < d; ++i) into[i] = by * x[i];
+}
+
+// Adds the states of configurations that occur.
+void add_states(LabelMoments& of, std::span<const std::size_t> configurations) {
+    const auto n = of.cardinalities.size();
+    of.states.resize(configurations.size() * n);
+    for (std::size_t at = 0; at < configurations.size(); ++at) {
+        auto rest = configurations[at];
+        for (std::size_t l = n; l-- > 0;) {
+            of.states[at * n + l] = static_cast<std::uint32_t>(rest % of.cardinalities[l]);
+            rest /= of.cardinalities[l];
+        }
+    }
 }
 
 // The moments of all numbers in the configurations of some labels; rows come in the order of these.
 class MomentsWithin {
 public:
-    MomentsWithin(const LabelledNumbers& rows, std::span<const std::int32_t> labels)
-        : table_(rows),
-          labels_(labels),
-          n_cells_(configurations(rows, labels)),
-          by_cell_(std::span<const std::uint32_t>(cells()), n_cells_),
-          rows_(rows.values.data(), rows.d, by_cell_.end()),
-          sums_(rows.d, !rows.weights.empty()) {}
+    static constexpr std::size_t parts = 4;  // that are added up apart
 
-    OccurringMoments found() {
-        OccurringMoments found;
-        found.moments.d = static_cast<std::int32_t>(table_.d);
-        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
-            const auto rows = by_cell_.of(cell);
-            const double weight = weight_of(rows);
-            if (weight > 0) add(cell, rows, weight, found);
+    MomentsWithin(const LabelledNumbers& rows, std::span<const std::int32_t> labels)
+        : table_(rows), labels_(labels), by_cell_(std::span<const std::uint32_t>(cells()), configurations()) {
+        const auto n_cells = configurations();
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            if (!by_cell_.of(cell).empty()) occurring_.push_back(cell);  // a row has some weight
         }
-        return found;
+        found_.labels.assign(labels.begin(), labels.end());
+        found_.numbers.assign(rows.numbers.begin(), rows.numbers.end());
+        for (const auto v : labels) found_.cardinalities.push_back(column(v).cardinality);
+        add_states(found_, occurring_);
+        found_.moments = {std::vector<double>(occurring_.size()), std::vector<double>(occurring_.size() * table_.d()),
+                          std::vector<double>(occurring_.size() * CellMoments::n_products(table_.d())),
+                          static_cast<std::int32_t>(table_.d())};
     }
+
+    // Adds up one of the parts, of about as many rows each.
+    void add(std::size_t part) {
+        const ScatteredRows values(table_.values.data(), table_.d(), by_cell_.end());
+        ProductSums sums(table_.d(), !table_.weights.empty());
+        for (auto at = first_of(part); at < first_of(part + 1); ++at) add(at, values, sums);
+    }
+
+    LabelMoments take() { return std::move(found_); }
 
 private:
-    static std::size_t configurations(const LabelledNumbers& rows, std::span<const std::int32_t> labels) {
+    std::size_t configurations() const {
         std::size_t found = 1;
-        for (const auto v : labels) found *= rows.labels[static_cast<std::size_t>(v)].cardinality;
+        for (const auto v : labels_) found *= column(v).cardinality;
         return found;
     }
+
+    const Column& column(std::int32_t label) const { return table_.columns[static_cast<std::size_t>(label)]; }
 
     // The configuration of each row.
     std::vector<std::uint32_t> cells() const {
         std::vector<std::uint32_t> found(table_.n());
         for (const auto v : labels_) {
-            const Column& column = table_.labels[static_cast<std::size_t>(v)];
             const auto add = [&](const auto* codes) {
-                for (std::size_t row = 0; row < found.size(); ++row) found[row] = found[row] * column.cardinality + codes[row];
+                for (std::size_t row = 0; row < found.size(); ++row) found[row] = found[row] * column(v).cardinality + codes[row];
             };
-            switch (column.width) {
-                case 1: add(static_cast<const std::uint8_t*>(column.codes)); break;
-                case 2: add(static_cast<const std::uint16_t*>(column.codes)); break;
-                default: add(static_cast<const std::uint32_t*>(column.codes));
+            switch (column(v).width) {
+                case 1: add(static_cast<const std::uint8_t*>(column(v).codes)); break;
+                case 2: add(static_cast<const std::uint16_t*>(column(v).codes)); break;
+                default: add(static_cast<const std::uint32_t*>(column(v).codes));
             }
         }
         return found;
     }
 
-    double weight_of(std::uint32_t row) const { return table_.weights.empty() ? 1.0 : table_.weights[row]; }
-
-    double weight_of(std::span<const std::uint32_t> rows) const {
-        if (table_.weights.empty()) return static_cast<double>(rows.size());
-        double sum = 0;
-        for (const auto row : rows) sum += table_.weights[row];
-        return sum;
+    // The first of the configurations that occur whose rows begin in a part or later.
+    std::size_t first_of(std::size_t part) const {
+        const auto* const before = by_cell_.end() - table_.n() * (parts - part) / parts;
+        const auto at = std::partition_point(occurring_.begin(), occurring_.end(),
+                                             [&](std::size_t cell) { return by_cell_.of(cell).data() < before; });
+        return static_cast<std::size_t>(at - occurring_.begin());
     }
 
-    void add(std::size_t cell, std::span<const std::uint32_t> rows, double weight, OccurringMoments& found) {
-        const auto d = table_.d;
-        auto& [weights, means, products, _] = found.moments;
-        weights.push_back(weight);
-        found.states.resize(found.states.size() + labels_.size());
-        for (std::size_t at = labels_.size(); at-- > 0;) {
-            const auto states = table_.labels[static_cast<std::size_t>(labels_[at])].cardinality;
-            found.states[found.states.size() - labels_.size() + at] = static_cast<std::uint32_t>(cell % states);
-            cell /= states;
-        }
-        means.resize(means.size() + d);
-        double* mean = means.data() + means.size() - d;
-        for (const auto& row : rows) {
-            const double* x = rows_.of(row);
-            const double own = weight_of(row);
-            for (std::size_t i = 0; i < d; ++i) mean[i] += own * x[i];
-        }
-        for (std::size_t i = 0; i < d; ++i) mean[i] /= weight;
-        sums_.clear();
+    double weight_of(std::uint32_t row) const { return table_.weights.empty() ? 1.0 : table_.weights[row]; }
+
+    // Adds up the rows of a configuration, each looked up once: what they are apart from the mean of the first of them.
+    void add(std::size_t at, const ScatteredRows& values, ProductSums& sums) {
+        const auto d = table_.d();
+        const auto rows = by_cell_.of(occurring_[at]);
+        auto& [weights, means, products, _] = found_.moments;
+        double* mean = means.data() + at * d;
+        std::vector<double> origin(d);
+        double weight = 0;
+        sums.clear();
         for (std::size_t first = 0; first < rows.size(); first += ProductSums::rows_at_once) {
             const auto some = rows.subspan(first, std::min(ProductSums::rows_at_once, rows.size() - first));
-            for (std::size_t at = 0; at < some.size(); ++at) {
-                take_from(sums_.apart(at), table_.values.data() + some[at] * d, mean, d);
-                if (!table_.weights.empty()) multiply_by(sums_.scaled(at), sums_.apart(at), weight_of(some[at]), d);
+            for (std::size_t r = 0; r < some.size(); ++r) {
+                const double own = weight_of(some[r]);
+                weight += own;
+                kernels_.take_apart(sums.apart(r), mean, values.of(some[r]), origin.data(), own, static_cast<std::int64_t>(d));
             }
-            sums_.add(some.size());
+            if (first == 0) {
+                multiply_by(origin.data(), mean, 1 / weight, d);
+                std::fill_n(mean, d, 0.0);
+                for (std::size_t r = 0; r < some.size(); ++r) take_from(sums.apart(r), sums.apart(r), origin.data(), d);
+            }
+            if (!table_.weights.empty()) {
+                for (std::size_t r = 0; r < some.size(); ++r) multiply_by(sums.scaled(r), sums.apart(r), weight_of(some[r]), d);
+            }
+            sums.add(some.size());
         }
-        for (std::size_t i = 0; i < d; ++i) products.insert(products.end(), sums_.sums_of(i), sums_.sums_of(i) + i + 1);
+        weights[at] = weight;
+        double* of_cell = products.data() + at * CellMoments::n_products(d);
+        for (std::size_t i = 0; i < d; ++i) {
+            const double* sum = sums.sums_of(i);
+            for (std::size_t k = 0; k <= i; ++k) *of_cell++ = sum[k] - mean[i] * (mean[k] / weight);
+        }
+        for (std::size_t i = 0; i < d; ++i) mean[i] = origin[i] + mean[i] / weight;
     }
 
     const LabelledNumbers& table_;
     std::span<const std::int32_t> labels_;
-    std::size_t n_cells_;
     RowsByCell by_cell_;
-    ScatteredRows rows_;
-    ProductSums sums_;
+    std::vector<std::size_t> occurring_;  // the configurations that have rows
+    LabelMoments found_;
+    const FloatKernels& kernels_ = float_kernels();
 };
 
 }  // namespace
@@ -265,6 +296,41 @@ OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> memb
     return found;
 }
 
+std::vector<std::int32_t> places(std::span<const std::int32_t> some, std::span<const std::int32_t> all) {
+    std::vector<std::int32_t> found;
+    for (const auto v : some) {
+        found.push_back(static_cast<std::int32_t>(std::lower_bound(all.begin(), all.end(), v) - all.begin()));
+    }
+    return found;
+}
+
+LabelMoments within(const LabelMoments& held, std::span<const std::int32_t> labels, std::span<const std::int32_t> numbers) {
+    LabelMoments found{{labels.begin(), labels.end()}, {numbers.begin(), numbers.end()}, {}, {}, {}};
+    const auto cells = held.moments.cells();
+    std::vector<std::int64_t> groups(cells.size());
+    std::size_t n_groups = 1;
+    for (const auto place : places(labels, held.labels)) {
+        const auto l = static_cast<std::size_t>(place), states = static_cast<std::size_t>(held.cardinalities[l]);
+        for (std::size_t cell = 0; cell < groups.size(); ++cell) {
+            groups[cell] = groups[cell] * static_cast<std::int64_t>(states) + held.states[cell * held.labels.size() + l];
+        }
+        found.cardinalities.push_back(held.cardinalities[l]);
+        n_groups *= states;
+    }
+    std::vector<std::int64_t> at(n_groups, -1);  // of each group among those that occur
+    for (const auto group : groups) at[group] = 0;
+    std::vector<std::size_t> occurring;
+    for (std::size_t group = 0; group < n_groups; ++group) {
+        if (at[group] < 0) continue;
+        at[group] = static_cast<std::int64_t>(occurring.size());
+        occurring.push_back(group);
+    }
+    for (auto& group : groups) group = at[group];
+    add_states(found, occurring);
+    found.moments = pooled(cells, places(numbers, held.numbers), groups, occurring.size());
+    return found;
+}
+
 void add_sums(const NumberBlock& block, std::span<double> sums) {
     const auto d = block.d(), width = static_cast<std::size_t>(block.width);
     for (std::size_t row = 0; row < block.cells.size(); ++row) {
@@ -303,14 +369,19 @@ void add_products(const NumberBlock& block, std::span<const double> centres, std
     }
 }
 
-std::vector<OccurringMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
+std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
                                              StopCheck check) {
-    std::vector<OccurringMoments> found(sets.size());
-    const auto count = [&](std::int64_t at) {
-        const auto s = static_cast<std::size_t>(at);
-        found[s] = MomentsWithin(rows, sets[s]).found();
-    };
-    run_tasks(static_cast<std::int64_t>(sets.size()), count, check);
+    constexpr auto parts = static_cast<std::int64_t>(MomentsWithin::parts);
+    std::vector<LabelMoments> found;
+    // few at once, as each has the order of all rows
+    for (std::size_t first = 0; first < sets.size(); first += sets_at_once) {
+        const auto some = sets.subspan(first, std::min(sets_at_once, sets.size() - first));
+        const auto n = static_cast<std::int64_t>(some.size());
+        std::vector<std::optional<MomentsWithin>> within(some.size());
+        run_tasks(n, [&](std::int64_t s) { within[s].emplace(rows, some[s]); }, check);
+        run_tasks(n * parts, [&](std::int64_t task) { within[task / parts]->add(static_cast<std::size_t>(task % parts)); }, check);
+        for (auto& one : within) found.push_back(one->take());
+    }
     return found;
 }
 

@@ -51,26 +51,37 @@ struct OwnedMoments {
 OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members, std::span<const std::int64_t> groups,
                     std::size_t n_groups);
 
-// A table of labels and numbers that lacks no cell: columns of codes, and a row of d numbers after the other, (n, d).
+// The moments of some of a table's numbers in the configurations of some of its labels that occur, in lexicographic order,
+// and the states of these, (q, labels). Labels and numbers are positions in the table, ascending.
+struct LabelMoments {
+    std::vector<std::int32_t> labels, numbers;
+    std::vector<std::uint32_t> cardinalities, states;
+    OwnedMoments moments;
+
+    std::size_t size() const { return moments.products.size(); }
+};
+
+// The places of some positions among others, ascending, that hold them.
+std::vector<std::int32_t> places(std::span<const std::int32_t> some, std::span<const std::int32_t> all);
+
+// The same moments of some of these labels and numbers, ascending.
+LabelMoments within(const LabelMoments& held, std::span<const std::int32_t> labels, std::span<const std::int32_t> numbers);
+
+// A table of labels and numbers that lacks no cell: its columns, those of them that are numbers, ascending, and a row of
+// their values after the other, (n, d).
 struct LabelledNumbers {
-    std::span<const Column> labels;
+    std::span<const Column> columns;
+    std::span<const std::int32_t> numbers;
     std::span<const double> values;
     std::span<const double> weights;  // empty: each row counts once
-    std::size_t d;
 
-    std::size_t n() const { return values.size() / d; }
+    std::size_t d() const { return numbers.size(); }
+    std::size_t n() const { return values.size() / d(); }
 };
 
-// The moments of all numbers in the configurations of some labels that occur, in lexicographic order, and the states of
-// these, (q, labels).
-struct OccurringMoments {
-    std::vector<std::uint32_t> states;
-    OwnedMoments moments;
-};
-
-// Those of several sets of labels, with fewer than 2**31 configurations each.
-std::vector<OccurringMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
-                                             StopCheck check);
+// The moments of all numbers within several sets of labels, with fewer than 2**31 configurations each.
+std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
+                                         StopCheck check);
 
 // Adds the weighted numbers of each cell to its sums, (cells, d).
 void add_sums(const NumberBlock& block, std::span<double> sums);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 #include "base/pool.hpp"
@@ -144,7 +145,7 @@ public:
     }
 
 private:
-    const CellMoments& cells_;
+    CellMoments cells_;
     std::span<const double> floors_;
     OwnedMoments all_;
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
@@ -300,17 +301,26 @@ private:
 
 }  // namespace
 
-std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const double> floors, const Families& families,
-                                      StopCheck check) {
+std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
+                                      std::span<const double> floors, const Families& families, StopCheck check) {
     const auto n = static_cast<std::int64_t>(families.size());
-    const Likelihoods likelihoods(cells, floors);
+    std::vector<std::vector<double>> own_floors;  // of the numbers of each
+    for (const auto* one : moments) {
+        auto& of = own_floors.emplace_back();
+        for (const auto v : one->numbers) of.push_back(floors[static_cast<std::size_t>(v)]);
+    }
+    std::vector<std::optional<Likelihoods>> likelihoods(moments.size());
+    const auto prepare = [&](std::int64_t m) { likelihoods[m].emplace(moments[m]->moments.cells(), own_floors[m]); };
+    run_tasks(static_cast<std::int64_t>(moments.size()), prepare, check);
     std::vector<double> found(families.size());
     const auto score_block = [&](std::int64_t block) {
         Family family;
         std::vector<double> combination;
         for (auto f = block * families_at_once; f < std::min(n, (block + 1) * families_at_once); ++f) {
-            const auto at = static_cast<std::size_t>(f);
-            found[at] = likelihoods.of(families.parents_of(at), families.children[at], family, combination);
+            const auto at = static_cast<std::size_t>(f), m = static_cast<std::size_t>(of_family[at]);
+            const auto parents = places(families.parents_of(at), moments[m]->numbers);
+            const auto child = places({families.children.data() + at, 1}, moments[m]->numbers)[0];
+            found[at] = likelihoods[m]->of(parents, child, family, combination);
         }
     };
     run_tasks((n + families_at_once - 1) / families_at_once, score_block, check);

@@ -13,13 +13,14 @@
 namespace fishernet {
 
 // The largest log-likelihood of each family's child given its parents, all of them numbers, by a regression in each
-// configuration. A configuration with fewer rows than a regression has parameters (one intercept, the coefficients and a
-// standard deviation), or whose own rows leave no variance, has the regression of all rows: so the likelihood is finite.
-// So has the child alone, where all rows are fewer than twice the parameters of one regression.
+// configuration of the labels whose moments it has: their place is in `of_family`. A configuration with fewer rows than a
+// regression has parameters (one intercept, the coefficients and a standard deviation), or whose own rows leave no
+// variance, has the regression of all rows: so the likelihood is finite. So has the child alone, where all rows are fewer
+// than twice the parameters of one regression.
 // Of a child's variance at least `no_rest` is left, and a parent of which others leave no more adds nothing. No variance
-// is below the child's number in `floors` (d), which is what rounding leaves of it.
-std::vector<double> mixed_likelihoods(const CellMoments& cells, std::span<const double> floors, const Families& families,
-                                      StopCheck check);
+// is below the number's in `floors`, which is what rounding leaves of it. Families and floors are of the table's columns.
+std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
+                                      std::span<const double> floors, const Families& families, StopCheck check);
 
 // Rows that lack cells: codes of labels, and of numbers whether they are missing, beside a row of values for each number,
 // (numbers, n), whose place among these is given by column; -1 for labels. Missing numbers have any value.

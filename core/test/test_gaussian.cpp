@@ -258,6 +258,23 @@ TEST(tiles_have_one_result_on_every_instruction_set) {
     }
 }
 
+// What is added up of moments that are held is what is counted.
+void held_within(const LabelMoments& held, const LabelMoments& counted) {
+    const auto some = within(held, counted.labels, std::span(counted.numbers).last(2));
+    CHECK(some.states == counted.states && some.cardinalities == counted.cardinalities);
+    bool same = some.moments.weights == counted.moments.weights;
+    for (std::size_t cell = 0; cell < some.moments.weights.size(); ++cell) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            same = same && std::fabs(some.moments.means[cell * 2 + i] - counted.moments.means[cell * 3 + i + 1]) < 1e-12;
+            for (std::size_t k = 0; k <= i; ++k) {
+                same = same && std::fabs(some.moments.products[cell * 3 + CellMoments::place(i, k)] -
+                                         counted.moments.products[cell * 6 + CellMoments::place(i + 1, k + 1)]) < 1e-9;
+            }
+        }
+    }
+    CHECK(same);
+}
+
 TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
     const TestTable table(7, 500, {2, 3, 4});
     Draws draws(11, 0);
@@ -267,7 +284,8 @@ TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
     for (auto& weight : weights) weight = static_cast<double>(1 + draws.below(5));
     const std::vector<std::int32_t> labels{0, 2};
     for (const bool weighted : {false, true}) {
-        const LabelledNumbers rows{table.columns.columns, values, weighted ? std::span<const double>(weights) : std::span<const double>(), d};
+        const std::vector<std::int32_t> numbers{1, 3, 4};  // only their places are looked at
+        const LabelledNumbers rows{table.columns.columns, numbers, values, weighted ? std::span<const double>(weights) : std::span<const double>()};
         const std::vector<std::span<const std::int32_t>> sets{labels, {}};
         const auto found = moments_within(rows, sets, nullptr);
         CHECK(found[1].moments.weights.size() == 1 && found[1].states.empty());
@@ -296,5 +314,6 @@ TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
             total += weight;
         }
         CHECK(total == found[1].moments.weights[0]);
+        held_within(found[0], moments_within(rows, std::vector<std::span<const std::int32_t>>{std::span(labels).last(1)}, nullptr)[0]);
     }
 }

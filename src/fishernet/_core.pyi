@@ -587,25 +587,38 @@ def add_products_by_cell(
     centres: Sequence[Float64],
     products: Sequence[Float64],
 ) -> None: ...
-def pooled_moments(
-    weights: Float64,
-    means: Float64,
-    products: Float64,
-    members: Sequence[Int32],
-    groups: Sequence[Int64],
-    n_groups: Sequence[int],
-) -> list[tuple[Float64, Float64, Float64]]: ...
+
+class LabelMoments:
+    def __init__(
+        self,
+        labels: Int32,
+        numbers: Int32,
+        cardinalities: npt.NDArray[np.uint32],
+        states: npt.NDArray[np.uint32],
+        weights: Float64,
+        means: Float64,
+        products: Float64,
+    ) -> None: ...
+    @property
+    def labels(self) -> tuple[int, ...]: ...
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
+    @property
+    def size(self) -> int: ...
+
 def moments_within(
-    table: Columns, values: Float64, weights: Float64 | None, offsets: Int64, members: Int32
-) -> list[tuple[npt.NDArray[np.uint32], Float64, Float64, Float64]]: ...
+    held: Sequence[LabelMoments],
+    of_set: Int32,
+    label_offsets: Int64,
+    labels: Int32,
+    number_offsets: Int64,
+    numbers: Int32,
+) -> list[LabelMoments]: ...
+def moments_of_rows(
+    table: Columns, numbers: Int32, values: Float64, weights: Float64 | None, offsets: Int64, members: Int32
+) -> list[LabelMoments]: ...
 def mixed_family_likelihoods(
-    weights: Float64,
-    means: Float64,
-    products: Float64,
-    floors: Float64,
-    children: Int32,
-    offsets: Int64,
-    parents: Int32,
+    moments: Sequence[LabelMoments], of_family: Int32, floors: Float64, children: Int32, offsets: Int64, parents: Int32
 ) -> Float64: ...
 def log_normal_mass(middles: Float64, widths: Float64) -> Float64: ...
 

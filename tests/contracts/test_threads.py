@@ -251,7 +251,19 @@ def ask_incomplete_rows(made: _core.IncompleteRows) -> Any:
     return made.told_by_parents(i32(1, 2), i64(0, 1, 3), i32(0, 0, 1))
 
 
+def label_moments() -> _core.LabelMoments:
+    """Two numbers in the configurations of three labels."""
+    values = np.random.default_rng(1).normal(size=(TABLE.n_rows, 2))
+    return _core.moments_of_rows(columns(), i32(3, 4), values, None, i64(0, 3), i32(0, 1, 2))[0]
+
+
+def ask_label_moments(made: _core.LabelMoments) -> Any:
+    some = _core.moments_within([made], i32(0), i64(0, 2), i32(0, 2), i64(0, 2), i32(3, 4))
+    return _core.mixed_family_likelihoods([made, *some], i32(0, 1), np.zeros(5), i32(3, 4), i64(0, 1, 1), i32(4))
+
+
 QUESTIONS = {
+    "LabelMoments": Question(label_moments, ask_label_moments),
     "IncompleteRows": Question(incomplete_rows, ask_incomplete_rows),
     "MixedModel": Question(mixed_model, ask_mixed_model),
     "MixedGap": Question(lambda: _core.MixedGap(mixed_model(), [0], [0, 1], []), ask_mixed_gap),

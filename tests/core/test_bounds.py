@@ -49,9 +49,19 @@ def stationary(inputs: Any, strides: Any) -> Any:
 TWO = np.full(2, 2.0)
 
 
-def pooled(members: Any, groups: Any, n_products: int = 3) -> Any:
-    """Pool two configurations of two numbers."""
-    return _core.pooled_moments(TWO, np.zeros((2, 2)), np.zeros((2, n_products)), [members], [groups], [2])
+def moments(**changed: Any) -> Any:
+    """Two configurations of one label, with two numbers."""
+    arguments: dict[str, Any] = {"labels": i32(0), "numbers": i32(1, 2), "cardinalities": np.array([2], np.uint32)}
+    arguments |= {"states": np.array([[0], [1]], np.uint32), "weights": TWO, "means": np.zeros((2, 2))}
+    return _core.LabelMoments(**(arguments | {"products": np.zeros((2, 3))} | changed))
+
+
+def within(label: int = 0, number: int = 1, of_set: int = 0) -> Any:
+    return _core.moments_within([moments()], i32(of_set), i64(0, 1), i32(label), i64(0, 1), i32(number))
+
+
+def likelihoods(child: int = 1, of_family: int = 0, floors: int = 3) -> Any:
+    return _core.mixed_family_likelihoods([moments()], i32(of_family), np.zeros(floors), i32(child), i64(0, 1), i32(2))
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
@@ -79,10 +89,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _core.ExactSearch(np.zeros(4), np.zeros((1, 4)), i32(0, 0), np.zeros(1), 1, SQUARE, SQUARE, TWO, 1e6),
         "a price for each child",
     ),
-    "a group that is not there": (lambda: pooled(i32(0, 1), i64(0, 2)), "a group is out of range"),
-    "a configuration without a group": (lambda: pooled(i32(0, 1), i64(0)), "needs a group"),
-    "members that fall": (lambda: pooled(i32(1, 0), i64(0, 1)), "must be ascending"),
-    "products of other numbers": (lambda: pooled(i32(0), i64(0, 1), 4), "the product of each number"),
+    "numbers that fall": (lambda: moments(numbers=i32(2, 1)), "must be ascending"),
+    "a state that no label has": (lambda: moments(states=np.array([[0], [2]], np.uint32)), "a state is out of range"),
+    "configurations without states": (lambda: moments(states=np.zeros((1, 1), np.uint32)), "needs its states"),
+    "a label without cardinality": (lambda: moments(cardinalities=np.zeros(0, np.uint32)), "needs its cardinality"),
+    "means of other numbers": (lambda: moments(means=np.zeros((2, 3))), "needs a mean"),
+    "products of other numbers": (lambda: moments(products=np.zeros((2, 4))), "the product of each number"),
+    "a label that was not counted": (lambda: within(label=1), "not within"),
+    "a number that was not counted": (lambda: within(number=0), "not within"),
+    "moments that are not there": (lambda: within(of_set=1), "not there"),
+    "a family beyond its moments": (lambda: likelihoods(child=0), "not among the numbers"),
+    "a family without moments": (lambda: likelihoods(of_family=1), "not there"),
+    "a number without a floor": (lambda: likelihoods(floors=2), "out of range|needs a floor|in range"),
     "its own required parent": (
         lambda: _core.ExactSearch(
             columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool), np.full(2, 2.0), 2.0**24

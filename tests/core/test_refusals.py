@@ -507,9 +507,9 @@ def near(**changed: Any) -> Any:
 
 def within(**changed: Any) -> Any:
     table = _core.Columns([np.array([0, 1], np.uint8), np.array([0, 2], np.uint8)], i64(2, 2), 2)
-    arguments: dict[str, Any] = {"table": table, "values": np.ones((2, 1)), "weights": None}
+    arguments: dict[str, Any] = {"table": table, "numbers": i32(2), "values": np.ones((2, 1)), "weights": None}
     arguments |= {"offsets": i64(0, 1), "members": i32(0)}
-    return _core.moments_within(**(arguments | changed))
+    return _core.moments_of_rows(**(arguments | changed))
 
 
 WRONG += [

@@ -10,7 +10,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from fishernet.data.statistics.statistic import occurring
 Floats = npt.NDArray[np.float64]
 Labels = tuple[int, ...]  # ascending positions of variables with labels
 Numbers = tuple[int, ...]  # ascending positions of numbers
+_Within = tuple[_core.LabelMoments, Labels, Numbers]  # what was counted, and what is added up of it
 
 SETS_AT_ONCE = 32  # whose moments are counted together
 ROWS_OF_CELL = 32  # in each configuration of a joint set, at least, in the mean: adding up is cheaper than counting
@@ -35,61 +35,21 @@ MOST_VALUES = 2**25  # numbers of rows that the core goes through by itself: 256
 MOST_AT_ONCE = 2**25  # numbers in moments that are counted together
 
 
-class CellMoments(NamedTuple):
-    """The rows in each configuration of some labels that occurs, as the core takes them.
-
-    Their weights, (q,), the means of d numbers, (q, d), and the centred sums of the products of each number with itself
-    and those before it, (q, d (d + 1) / 2).
-    """
-
-    weights: Floats
-    means: Floats
-    products: Floats
-
-    @classmethod
-    def of(cls, statistic: Statistic) -> CellMoments:
-        """Return the moments of a statistic's cells that occur."""
-        d = len(statistic.continuous)
-        counts = statistic.counts.reshape(-1)
-        held = np.flatnonzero(counts)
-        rows, columns = np.tril_indices(d)
-        products = statistic.scatter.reshape(-1, d * d)[np.ix_(held, rows * d + columns)]
-        return cls(counts[held].astype(np.float64), statistic.mean.reshape(-1, d)[held], products)
-
-    @property
-    def size(self) -> int:
-        """How many numbers it holds."""
-        return self.products.size
-
-
-class _Counted(NamedTuple):
-    """What was counted of a set of labels: the states of each configuration that occurs, and its moments."""
-
-    labels: Labels
-    numbers: Numbers
-    states: npt.NDArray[np.uint32]
-    moments: CellMoments
-    mask: int
-    """The labels as bits, by which those that hold others are found fast."""
-
-    def within(self, sets: Sequence[tuple[Labels, Sequence[int], Numbers]]) -> list[CellMoments]:
-        """Return the moments of some of the numbers in the configurations of some of the labels, of several sets.
-
-        Each is given by its labels, their cardinalities and its numbers.
-        """
-        place = {v: at for at, v in enumerate(self.numbers)}
-        members = [np.array([place[v] for v in numbers], dtype=np.int32) for _, _, numbers in sets]
-        groups = [self._groups(labels, cardinalities) for labels, cardinalities, _ in sets]
-        sizes = [math.prod(cardinalities) for _, cardinalities, _ in sets]
-        return [CellMoments(*found) for found in _core.pooled_moments(*self.moments, members, groups, sizes)]
-
-    def _groups(self, labels: Labels, cardinalities: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Return which configuration of some labels each of all labels belongs to."""
-        groups = np.zeros(len(self.states), dtype=np.int64)
-        for label, cardinality in zip(labels, cardinalities, strict=True):
-            groups *= cardinality
-            groups += self.states[:, self.labels.index(label)]
-        return groups
+def moments_of(statistic: Statistic) -> _core.LabelMoments:
+    """Return a statistic's moments as the core takes them: of the configurations that occur."""
+    d = len(statistic.continuous)
+    held = np.flatnonzero(statistic.counts.reshape(-1))
+    states, counts = occurring(statistic)
+    rows, columns = np.tril_indices(d)
+    return _core.LabelMoments(
+        np.array(statistic.variables, dtype=np.int32),
+        np.array(statistic.continuous, dtype=np.int32),
+        np.array(statistic.cardinalities, dtype=np.uint32),
+        np.ascontiguousarray(states),
+        counts.reshape(-1).astype(np.float64),
+        statistic.mean.reshape(-1, d)[held],
+        statistic.scatter.reshape(-1, d * d)[np.ix_(held, rows * d + columns)],
+    )
 
 
 class LabelMoments:
@@ -104,27 +64,33 @@ class LabelMoments:
         self._source = source
         self._numbers = tuple(v for v, variable in enumerate(source.variables) if variable.is_continuous)
         self._cardinalities = [variable.cardinality for variable in source.variables]
-        self._counted: OrderedDict[Labels, _Counted] = OrderedDict()
-        self._added: dict[Labels, CellMoments] = {}
+        self._counted: OrderedDict[Labels, _core.LabelMoments] = OrderedDict()
+        self._masks: dict[Labels, int] = {}  # labels that were counted as bits: those that hold others are found fast
+        self._holders: dict[Labels, Labels] = {}
+        self._added: dict[Labels, _core.LabelMoments] = {}
         self._size = self._added_size = 0
 
-    def of(self, asked: Mapping[Labels, Numbers]) -> Iterator[tuple[Labels, Numbers, CellMoments]]:
-        """Yield each set of labels with numbers, those asked for among them, and their moments."""
+    def of(self, asked: Mapping[Labels, Numbers]) -> Iterator[list[_core.LabelMoments]]:
+        """Yield the moments of each set of labels, with those numbers at least that are asked for; some at a time."""
         waiting: dict[Labels, Numbers] = {}
-        held: dict[Labels, list[Labels]] = {}
+        added: list[_core.LabelMoments] = []
+        within: list[_Within] = []
         for labels, numbers in asked.items():
             if labels in self._added:
-                yield labels, self._numbers, self._added[labels]
+                added.append(self._added[labels])
             elif (holder := self._holder(labels, numbers)) is not None:
-                held.setdefault(holder, []).append(labels)
+                within.append((self._counted[holder], labels, numbers))
             else:
                 waiting[labels] = numbers
-        for holder, within in held.items():
-            yield from self._within(self._counted[holder], within, asked)
+        if added:
+            yield added
+        yield from self._within(within)
         for part in self._batches(self._joint(waiting)):
+            within = []
             for counted in self._count({labels: numbers for labels, (numbers, _) in part.items()}):
                 self._remember(counted)
-                yield from self._within(counted, part[counted.labels][1], asked)
+                within += [(counted, labels, asked[labels]) for labels in part[counted.labels][1]]
+            yield from self._within(within)
 
     def configurations(self, labels: Iterable[int]) -> int:
         """Return how many configurations labels have."""
@@ -134,23 +100,19 @@ class LabelMoments:
         """Return how many numbers the moments in each configuration of labels are at most."""
         return self.configurations(labels) * len(self._numbers) ** 2
 
-    def _count(self, sets: Mapping[Labels, Numbers]) -> Iterator[_Counted]:
+    def _count(self, sets: Mapping[Labels, Numbers]) -> Iterator[_core.LabelMoments]:
         """Yield the moments of some numbers in the configurations of sets of labels."""
         of_rows = [labels for labels in sets if self._rows is not None and self._may_join(labels)]
         if self._rows is not None and of_rows:
-            native, origin, values, weights = self._rows
-            found = _core.moments_within(native, values, weights, *flat_sets(of_rows))
-            for labels, (states, total, means, products) in zip(of_rows, found, strict=True):
-                moments = CellMoments(total, means + origin, products)
-                yield _Counted(labels, self._numbers, states, moments, _mask(labels))
+            yield from _core.moments_of_rows(*self._rows, *flat_sets(of_rows))
         others = [labels for labels in sets if labels not in of_rows]
         asked = [tuple(sorted((*labels, *sets[labels]))) for labels in others]
-        for labels, statistic in zip(others, self._source.statistics(asked) if asked else (), strict=True):
+        for statistic in self._source.statistics(asked) if asked else ():
             statistic.require_complete(self._source.variables, "a score")
-            yield _Counted(labels, sets[labels], occurring(statistic)[0], CellMoments.of(statistic), _mask(labels))
+            yield moments_of(statistic)
 
     @cached_property
-    def _rows(self) -> tuple[_core.Columns, Floats, Floats, Floats | None] | None:
+    def _rows(self) -> tuple[_core.Columns, npt.NDArray[np.int32], Floats, Floats | None] | None:
         """What the core goes through by itself, where there are rows and memory holds their numbers."""
         rows = self._source.rows
         if rows is None or rows.n_rows * len(self._numbers) > MOST_VALUES:
@@ -158,40 +120,59 @@ class LabelMoments:
         if rows.weights is not None and not rows.weights.all():
             return None
         weights = None if rows.weights is None else rows.weights.astype(np.float64)
-        return rows.native, *rows.number_rows.apart(), weights
+        _, values = rows.number_rows.apart()
+        return rows.native, np.array(self._numbers, dtype=np.int32), values, weights
 
     def _holder(self, labels: Labels, numbers: Numbers) -> Labels | None:
         """Return the smallest set that was counted with all of some labels and numbers."""
-        mask = _mask(labels)
-        holders = [held for held in self._counted.values() if mask & held.mask == mask]
-        every = len(self._numbers)
-        holders = [held for held in holders if len(held.numbers) == every or set(numbers) <= set(held.numbers)]
-        if not holders:
-            return None
-        found = min(holders, key=lambda held: held.moments.size).labels
+        found = self._holders.get(labels)
+        if found is None or found not in self._counted or not self._holds(found, numbers):
+            mask = _mask(labels)
+            holders = [held for held, of in self._masks.items() if mask & of == mask and self._holds(held, numbers)]
+            if not holders:
+                return None
+            self._holders[labels] = found = min(holders, key=lambda held: self._counted[held].size)
         self._counted.move_to_end(found)
         return found
 
-    def _within(
-        self, counted: _Counted, within: Sequence[Labels], asked: Mapping[Labels, Numbers]
-    ) -> Iterator[tuple[Labels, Numbers, CellMoments]]:
-        """Yield what `of` does, of sets within one that was counted."""
+    def _holds(self, counted: Labels, numbers: Numbers) -> bool:
+        of = self._counted[counted].numbers
+        return len(of) == len(self._numbers) or set(numbers) <= set(of)
+
+    def _within(self, sets: Sequence[_Within]) -> Iterator[list[_core.LabelMoments]]:
+        """Yield the moments of sets within those that were counted, so many at a time as memory should hold."""
         if self._added_size > MOST_AT_ONCE:
             self._added, self._added_size = {}, 0
-        complete = len(counted.numbers) == len(self._numbers)
-        few = {labels for labels in within if complete and self.size_of(labels) <= MOST_OF_ADDED}
-        sets = []
-        for labels in within:
-            if labels != counted.labels:
-                cardinalities = [self._cardinalities[v] for v in labels]
-                sets.append((labels, cardinalities, self._numbers if labels in few else asked[labels]))
-        if counted.labels in within:
-            yield counted.labels, counted.numbers, counted.moments
-        for (labels, _, numbers), moments in zip(sets, counted.within(sets) if sets else [], strict=True):
-            if labels in few:
-                self._added[labels] = moments
+        yield [counted for counted, labels, _ in sets if labels == counted.labels]
+        part: list[_Within] = []
+        size = 0
+        for counted, labels, numbers in sets:
+            if labels == counted.labels:
+                continue
+            if self._is_kept(labels, counted):
+                numbers = self._numbers
+            part.append((counted, labels, numbers))
+            size += self.configurations(labels) * len(numbers) ** 2
+            if size > MOST_AT_ONCE:
+                yield self._add_up(part)
+                part, size = [], 0
+        if part:
+            yield self._add_up(part)
+
+    def _is_kept(self, labels: Labels, counted: _core.LabelMoments) -> bool:
+        return self.size_of(labels) <= MOST_OF_ADDED and len(counted.numbers) == len(self._numbers)
+
+    def _add_up(self, sets: Sequence[_Within]) -> list[_core.LabelMoments]:
+        held = {id(counted): counted for counted, _, _ in sets}
+        places = {one: at for at, one in enumerate(held)}
+        of_set = np.array([places[id(counted)] for counted, _, _ in sets], dtype=np.int32)
+        labels, numbers = flat_sets(of for _, of, _ in sets), flat_sets(of for _, _, of in sets)
+        found = _core.moments_within(list(held.values()), of_set, *labels, *numbers)
+        for (counted, of, _), moments in zip(sets, found, strict=True):
+            if self._is_kept(of, counted):
+                self._added[of] = moments
                 self._added_size += moments.size
-            yield labels, numbers, moments
+        return found
 
     def _joint(self, waiting: Mapping[Labels, Numbers]) -> dict[Labels, tuple[Numbers, list[Labels]]]:
         """Return sets that are counted, with their numbers and the sets that are added up from each.
@@ -235,17 +216,19 @@ class LabelMoments:
         if part:
             yield part
 
-    def _remember(self, counted: _Counted) -> None:
+    def _remember(self, counted: _core.LabelMoments) -> None:
         """Hold what was counted, instead of what was not asked for the longest."""
-        self._forget(counted.labels)
-        self._counted[counted.labels] = counted
-        self._size += counted.moments.size
+        labels = counted.labels
+        self._forget(labels)
+        self._counted[labels], self._masks[labels] = counted, _mask(labels)
+        self._size += counted.size
         while len(self._counted) > 1 and (self._size > MOST_HELD or len(self._counted) > MOST_SETS):
             self._forget(next(iter(self._counted)))
 
     def _forget(self, labels: Labels) -> None:
         if (held := self._counted.pop(labels, None)) is not None:
-            self._size -= held.moments.size
+            self._size -= held.size
+            del self._masks[labels]
 
 
 def _mask(labels: Labels) -> int:

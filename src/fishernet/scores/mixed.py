@@ -31,10 +31,11 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.scores.base import Families
-from fishernet.scores.label_moments import CellMoments, LabelMoments
+from fishernet.scores.label_moments import LabelMoments, moments_of
 
 Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
+_Pair = tuple[int, tuple[int, ...]]  # a child and its parents
 
 MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
@@ -70,7 +71,7 @@ class MixedTerms:
         self._by_family = source.has_missing or source.by_set
         self._moments = LabelMoments(source)
         self._alone: dict[int, float] = {}
-        self._floor: dict[int, float] = {}
+        self._floors = np.zeros(len(source.variables))  # of numbers that were looked at alone: their least variance
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
@@ -102,7 +103,7 @@ class MixedTerms:
         configurations = math.prod([self._cardinalities[p] for p in parents])
         return configurations * (2 + sum([p not in self._label_at for p in parents]))
 
-    def _shared(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
+    def _shared(self, pairs: Sequence[_Pair]) -> list[float]:
         """Return the likelihoods of families of complete rows."""
         by_labels: dict[tuple[int, ...], list[int]] = {}
         for f, (_, parents) in enumerate(pairs):
@@ -113,15 +114,14 @@ class MixedTerms:
             for labels, which in by_labels.items()
         }
         found = np.empty(len(pairs))
-        for labels, numbers, moments in self._moments.of(asked):
-            place = {v: at for at, v in enumerate(numbers)}
-            which = by_labels[labels]
-            of_numbers = [(place[pairs[f][0]], [place[p] for p in pairs[f][1] if p in place]) for f in which]
-            floors = np.array([self._floor_of(v) for v in numbers])
-            found[which] = _likelihoods(moments, floors, of_numbers)
+        for several in self._moments.of(asked):
+            which = [(m, f) for m, moments in enumerate(several) for f in by_labels[moments.labels]]
+            found[[f for _, f in which]] = self._likelihoods(
+                several, [m for m, _ in which], [pairs[f] for _, f in which]
+            )
         return found.tolist()
 
-    def _numbers_in(self, family: tuple[int, tuple[int, ...]]) -> Iterator[int]:
+    def _numbers_in(self, family: _Pair) -> Iterator[int]:
         child, parents = family
         return (v for v in (child, *parents) if v not in self._label_at)
 
@@ -133,7 +133,7 @@ class MixedTerms:
             return parents
         return tuple(p for p in parents if p not in self._label_at)
 
-    def _available(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
+    def _available(self, pairs: Sequence[_Pair]) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
         alone = np.array([self._alone_of(child) for child, _ in pairs])
         pairs = [(child, self._telling(parents)) for child, parents in pairs]
@@ -143,7 +143,7 @@ class MixedTerms:
         found: Floats = np.where(weights > 0, told, 0.0) + alone
         return found
 
-    def _of_rows(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
+    def _of_rows(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
         """Return what parents tell of each number, and the weight of the rows that are complete in the family."""
         families = Families.from_pairs(pairs)
         return self._incomplete.told_by_parents(families.children, families.offsets, families.parents)
@@ -158,10 +158,11 @@ class MixedTerms:
         places = np.full(len(rows.variables), -1, dtype=np.int32)
         places[self._numbers] = np.arange(len(self._numbers))
         weights = None if rows.weights is None else rows.weights.astype(np.float64)
-        floors = np.array([self._floor_of(v) for v in range(len(rows.variables))])
-        return _core.IncompleteRows(rows.native, places, values, weights, floors)
+        for v in self._numbers:
+            self._alone_of(v)
+        return _core.IncompleteRows(rows.native, places, values, weights, self._floors)
 
-    def _of_statistics(self, pairs: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Floats, Floats]:
+    def _of_statistics(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
         """Return the same of a source that knows statistics alone."""
         statistics = self._source.statistics([tuple(sorted((*parents, child))) for child, parents in pairs])
         found = [self.told(*pair, one) for pair, one in zip(pairs, statistics, strict=True)]
@@ -175,41 +176,39 @@ class MixedTerms:
         return self._likelihood(child, parents, statistic) - self._likelihood(child, beyond, few)
 
     def _likelihood(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        numbers = statistic.continuous
-        family = (numbers.index(child), [numbers.index(p) for p in parents if p in numbers])
-        floors = np.array([self._floor_of(v) for v in numbers])
-        return float(_likelihoods(CellMoments.of(statistic), floors, [family])[0])
+        return float(self._likelihoods([moments_of(statistic)], [0], [(child, parents)])[0])
 
-    def _floor_of(self, v: int) -> float:
-        """Return the least variance of a number, that of rounding at the mean of its known cells; 0 of labels."""
-        if v in self._label_at:
-            return 0.0
-        self._alone_of(v)
-        return self._floor[v]
+    def _likelihoods(
+        self, moments: Sequence[_core.LabelMoments], of_family: Sequence[int], pairs: Sequence[_Pair]
+    ) -> Floats:
+        """Return the likelihoods of families by moments; no variance is below that of rounding."""
+        families = Families.from_pairs(
+            (child, [p for p in parents if p not in self._label_at]) for child, parents in pairs
+        )
+        for child in set(families.children.tolist()):
+            self._alone_of(child)
+        return self._of_moments(moments, of_family, families)
+
+    def _of_moments(
+        self, moments: Sequence[_core.LabelMoments], of_family: Sequence[int], families: Families
+    ) -> Floats:
+        flat = families.children, families.offsets, families.parents
+        places = np.array(of_family, dtype=np.int32)
+        return _core.mixed_family_likelihoods(moments, places, self._floors, *flat)
 
     def _alone_of(self, child: int) -> float:
         """Return the likelihood of a number without parents, on the rows that know it."""
         if child not in self._alone:
             [statistic] = self._source.statistics([(child,)])
-            total, moments = float(statistic.total), CellMoments.of(statistic)
-            floors = _floors(moments, self._of([child]))
-            of_known = float(_likelihoods(moments, floors, [(0, [])])[0]) if total else 0.0
-            self._floor[child] = float(floors[0])
+            total = float(statistic.total)
+            mean = float(statistic.mean[0]) if total else 0.0
+            self._floors[child] = self._of([child])[0].least_variance(mean)
+            of_known = 0.0
+            if total:
+                one = Families.from_pairs([(child, ())])
+                of_known = float(self._of_moments([moments_of(statistic)], [0], one)[0])
             self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
         return self._alone[child]
-
-
-def _floors(moments: CellMoments, variables: Sequence[Continuous]) -> Floats:
-    """Return the least variance of each number, that of rounding at its mean over all configurations."""
-    total = moments.weights.sum()
-    mean = moments.weights @ moments.means / total if total else np.zeros(len(variables))
-    return np.array([v.least_variance(centre) for v, centre in zip(variables, mean.tolist(), strict=True)])
-
-
-def _likelihoods(moments: CellMoments, floors: Floats, pairs: Sequence[tuple[int, Sequence[int]]]) -> Floats:
-    """Return the likelihoods of families of numbers, by the positions of these; no variance is below its floor."""
-    families = Families.from_pairs(pairs)
-    return _core.mixed_family_likelihoods(*moments, floors, families.children, families.offsets, families.parents)
 
 
 def label_below_numbers(child: str, numbers: Sequence[str]) -> SchemaError:
