@@ -270,3 +270,24 @@ def test_what_the_usual_search_misses_is_found_where_that_is_cheap() -> None:
     assert found.score == pytest.approx(best.score, abs=1e-6)
     start = fn.score(fn.Dag(table.names, [()] * 7), table, "bic")
     assert found.score == pytest.approx(start + sum(step.gain for step in found.steps), abs=1e-6)
+
+
+def test_many_columns_are_proven_where_few_sets_of_parents_may_be_best() -> None:
+    """Twenty-three columns have more subsets than tables are filled of; what is found is what the sparse way finds."""
+    rng = np.random.default_rng(3)
+    bits = rng.integers(0, 2, (80, 21))
+    bits[:, 1:11] = np.where(rng.random((80, 10)) < 0.1, bits[:, 1:11], bits[:, :10])  # a chain, and columns alone
+    columns = [*bits.T, bits[:, 12] ^ bits[:, 14] ^ bits[:, 16], bits[:, 13]]  # parents that help only together
+    table = fn.Table.from_frame(
+        {f"v{v}": column for v, column in enumerate(columns)}, categorical=[f"v{v}" for v in range(23)]
+    )
+    found = fn.learn.structure(table, score="bic")
+    best = fn.learn.structure(table, score="bic", search="exact", max_memory=2.0**26)
+    assert best.gap == found.gap == 0
+    assert found.score == pytest.approx(best.score, abs=1e-6)
+    assert fn.learn.structure(table, score="bdeu").bound is None  # whose sets nothing bounds
+
+
+def test_a_proof_that_takes_long_is_left() -> None:
+    table = random_table(2, 20_000, [3] * 40)
+    assert fn.learn.structure(table, score="bic", max_parents=2).bound is None

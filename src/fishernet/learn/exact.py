@@ -25,7 +25,7 @@ from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.base.names import shown
 from fishernet.base.progress import Interrupted, Watch
 from fishernet.graphs import Dag
-from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun, bound_by_fit
+from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun, bound_by_fit, has_bounds
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
@@ -40,6 +40,8 @@ UNITS_PER_SET = 256.0  # of the progress, where Python counts
 MOST_PROVEN = 20  # variables whose best graph other searches have proven
 ROWS_OF_A_SET = 200  # which take as long as the rest of the work on a set
 WORK_OF_PROOF = 1.5e9  # sets times rows: about a second
+ROWS_OF_A_PARENT_SET = 2000  # the same, of sets that are counted one by one
+MOST_NODES = 2**17  # subsets of the variables that are reached in less than a second
 SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
 
 
@@ -114,9 +116,9 @@ def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> S
     Of equally good graphs it is the one that was found. What is cheap depends on the table alone, so that the same call
     finds the same graph.
     """
-    if not found.finished or not _is_cheap(scorer):
+    run = _cheap_run(scorer, rules, watch.about("exact search"), found.dag) if found.finished else None
+    if run is None:
         return found
-    run = TableRun(scorer, rules, watch.about("exact search"))
     try:
         parents = run.parents()
     except KeyboardInterrupt:
@@ -132,14 +134,23 @@ def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> S
     return replace(found, dag=dag, score=best, steps=(*found.steps, last), bound=best)
 
 
-def _is_cheap(scorer: Scorer) -> bool:
-    """Whether tables of all subsets are filled in about a second: of rows that the core counts, or numbers alone."""
+def _cheap_run(scorer: Scorer, rules: Rules, watch: Watch, start: Dag) -> TableRun | SparseRun | None:
+    """Return an exact search that takes about a second: one that surely ends, or else one that gives up by then."""
     source = scorer.source
     n = len(source.variables)
     rows = 0.0 if all(variable.is_continuous for variable in source.variables) else math.inf
     if scorer.in_core is not None:
-        rows = scorer.source.total
-    return n <= MOST_PROVEN and scorer.of_sets and 2.0**n * (rows + ROWS_OF_A_SET) <= WORK_OF_PROOF
+        rows = source.total
+    if n <= MOST_PROVEN and scorer.of_sets and 2.0**n * (rows + ROWS_OF_A_SET) <= WORK_OF_PROOF:
+        return TableRun(scorer, rules, watch)
+    if n > MOST_VARIABLES or scorer.in_core is None or not has_bounds(scorer):
+        return None
+    # the sets from which bounds are made count as well
+    most_sets = WORK_OF_PROOF / (rows + ROWS_OF_A_PARENT_SET) - n * math.comb(n - 1, 3)
+    if most_sets <= 0:
+        return None
+    limits: dict[str, float] = {"max_memory": MAX_MEMORY, "most_sets": most_sets, "most_nodes": MOST_NODES}
+    return SparseRun(scorer, rules, watch, start=start, **limits)
 
 
 class TableRun:

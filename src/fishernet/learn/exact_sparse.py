@@ -137,10 +137,13 @@ def bound_by_fit(scores: Scorer) -> float | None:
 class ParentSetSearch:
     """Finds the parent sets of all children, those that are worse than a subset by less than some slack among them."""
 
-    def __init__(self, scorer: Scorer, rules: Rules, max_memory: float, slack: float = 0.0) -> None:
+    def __init__(
+        self, scorer: Scorer, rules: Rules, max_memory: float, slack: float = 0.0, most: float = math.inf
+    ) -> None:
         self._scorer, self._slack = scorer, slack
         self._n = len(scorer.source.variables)
-        self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40))
+        self._is_patient = most == math.inf
+        self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40, most))
         n_sets = n_parent_sets(rules)
         if n_sets > self._most and not has_bounds(scorer):
             self._refuse(n_sets)
@@ -148,7 +151,7 @@ class ParentSetSearch:
         self.sets: _core.ParentSets | None = None
 
     def run(self, watch: Watch) -> bool:
-        """Find them; False when the time was over first."""
+        """Find them; False when the time was over first, or more than `most` sets are to be examined."""
         bounds = bounds_of(self._scorer, watch)
         if bounds is None:
             return False
@@ -160,6 +163,8 @@ class ParentSetSearch:
 
         while len(families := Families(*sets.wanted())):
             if sets.gave_up:
+                if not self._is_patient:
+                    return False
                 self._refuse(sets.n_wanted)
             scores = score_in_parts(self._scorer, families, look)
             fits = np.zeros(0) if bounds.fits is None or scores is None else score_in_parts(bounds.fits, families, look)
@@ -180,13 +185,23 @@ class ParentSetSearch:
 
 
 class SparseRun:
-    """One run."""
+    """One run; it gives up where it would examine more than so many parent sets, or subsets of the variables."""
 
-    def __init__(self, scorer: Scorer, rules: Rules, watch: Watch, *, start: Dag, max_memory: float) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        rules: Rules,
+        watch: Watch,
+        *,
+        start: Dag,
+        max_memory: float,
+        most_sets: float = math.inf,
+        most_nodes: float = math.inf,
+    ) -> None:
         self._watch = watch
         self._start = start
-        self._max_memory = max_memory
-        self._finding = ParentSetSearch(scorer, rules, max_memory)
+        self._max_memory, self._most_nodes = max_memory, most_nodes
+        self._finding = ParentSetSearch(scorer, rules, max_memory, most=most_sets)
         self._search: _core.SparseSearch | None = None
 
     @property
@@ -208,14 +223,14 @@ class SparseRun:
         return f"exact search had looked at {self.n_scores:,} sets of up to {most} parents"
 
     def parents(self) -> list[list[int]] | None:
-        """Return the best network's parents; None when the time was over first."""
+        """Return the best network's parents; None when the time was over first, or it gave up."""
         if not self._finding.run(self._watch) or self._finding.sets is None:
             return None
         masks = [sum(1 << p for p in parents) for parents in self._start.parents]
         start = np.array(masks, dtype=np.uint64)
         search = self._search = _core.SparseSearch(self._finding.sets, start, self._max_memory)
         while not search.finished:
-            if self._watch.look(self.n_scores + search.n_nodes):
+            if self._watch.look(self.n_scores + search.n_nodes) or search.n_nodes > self._most_nodes:
                 return None
             search.advance()
             if search.gave_up:

@@ -87,8 +87,9 @@ def structure(
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
         for 700: `candidates`, `max_seconds` or another search make that less. Where it takes about a second (17 columns
-        of 10,000 rows that are here, complete and without fractional weights), an exact search then proves the graph to
-        be the best, or finds a better one; not with `restarts` or another option of the search. "tabu": greedy
+        of 10,000 rows that are here, complete and without fractional weights; up to 63 where bounds leave few sets of
+        parents), an exact search then proves the graph to be the best, or finds a better one; not with `restarts` or
+        another option of the search. "tabu": greedy
         additions, removals and reversals of an arc, also where the score falls, with what was just changed held fast;
         never below the climb. "hill-climb": the same greedy steps while the score rises. "exact": the best graph of
         all, for some 25 variables.
