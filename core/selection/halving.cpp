@@ -192,7 +192,7 @@ void halve_parts(std::span<std::int64_t> order, const Halving& how, StopCheck ch
 
 // Replaces each row of the first half, one after the other, by the one of the part that brings the mean of the half
 // nearest to that of the part. `order` has positions in the matrix, n x n.
-void exchange(const std::vector<double>& matrix, std::span<std::int64_t> order) {
+void exchange_rows(const std::vector<double>& matrix, std::span<std::int64_t> order) {
     const std::size_t n = order.size(), half = n / 2;
     const double k = static_cast<double>(half);
     std::vector<double> means(n, 0.0), sums(n, 0.0);
@@ -241,7 +241,7 @@ void halve_with_exchanges(const Kernel& kernel, std::span<std::int64_t> part, do
     }
     const MatrixKernel known{matrix, n};
     halve(SumOfPairs<MatrixKernel>(known), order, delta, [draws]() mutable { return *draws++; });
-    exchange(matrix, order);
+    exchange_rows(matrix, order);
     if (coin < 0.5) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n / 2), order.end());
     for (std::size_t place = 0; place < n; ++place) found[place] = part[static_cast<std::size_t>(order[place])];
     std::copy(found.begin(), found.end(), part.begin());
