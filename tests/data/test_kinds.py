@@ -168,6 +168,9 @@ def test_encodings(tmp_path: Path) -> None:
         assert table["näme"].tolist() == ["Göteborg", "Åbo"]
         with pytest.warns(FishernetWarning, match="is not UTF-8 text .*and is read as"):
             assert read_table(path) == table
+    path.write_bytes(("a,b\n" + "x,1\ny,2\n" * 5000 + "é,3\n").encode("latin-1"))  # far below rows that are whole
+    with pytest.warns(FishernetWarning, match="is not UTF-8 text .*and is read as"):
+        assert read_table(path)["a"].tolist()[-1] == "é"
     path.write_bytes(b"a\n\xff\xfe\xff")
     with pytest.raises(FileFormatError, match="is not utf-16-be text"):
         read_table(path, encoding="utf-16-be")

@@ -106,17 +106,18 @@ def reading_of(
         How many cells there are, where labels stand for others; the sum of `times` without it.
 
     Words without a digit are missing cells beside many different numbers: up to five words, in a fifth of the cells.
+    Those that mean nothing else (`ABSENT`) are so in less than half of the cells, and in more beside many numbers.
     """
     total = int(times.sum()) if n_cells is None else n_cells
     absent = are_absent(texts)
     words = _are_words(texts) & ~absent
+    many = len(texts) - np.count_nonzero(absent | words) > MOST_STATES
     if words.any():
-        many = len(texts) - np.count_nonzero(absent | words) > MOST_STATES
         if not many or np.count_nonzero(words) > MOST_WORDS or times[words].sum() > MOST_OF_WORDS * total:
             return None
         absent |= words
     others = [label for label, flag in zip(texts, absent.tolist(), strict=True) if not flag]
-    if not others or 2 * times[absent].sum() >= total:
+    if not others or (2 * times[absent].sum() >= total and not many):
         return None
     forms = _all_fit(others, forms_for(others[0], text))
     if not forms:

@@ -275,7 +275,7 @@ def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int)
             if n > LAST_ROWS or not 0 < len(words) <= (2 if n_columns > MOST_PAIRED else 1) or "\n" in words[0]:
                 return None
             has_sentence = has_sentence or NOTE.search(words[0]) is not None
-    except csv.Error:
+    except (csv.Error, UnicodeDecodeError):
         return None
     return begin if has_sentence and begin is not None and begin > first_line else None
 
