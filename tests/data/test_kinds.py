@@ -128,6 +128,20 @@ def test_numbers_spoiled_by_a_few_cells_are_told() -> None:
     assert Table.from_frame({"age": ages}, categorical=["age"]).cardinalities == (71,)
 
 
+def test_dates_spoiled_by_a_few_cells_are_told(tmp_path: Path) -> None:
+    days = [f"2023-{1 + i % 12:02d}-{1 + i % 28:02d} {i % 24:02d}:{i % 60:02d}:{i % 50:02d}" for i in range(6000)]
+    days[70] = days[3000] = "2023-02-31 00:00:00"
+    for n in (2000, 6000):  # labels that are held, and that others stand for
+        path = tmp_path / f"{n}.csv"
+        path.write_text("".join(f"{day}\n" for day in ["when", *days[:n]]))
+        for read in (read_table, fn.scan):
+            with pytest.warns(FishernetWarning) as warned:  # of an identifier, too
+                read(path)
+            told = " ".join(str(warning.message) for warning in warned)
+            assert f"holds dates, and '2023-02-31 00:00:00' in {2 if n == 6000 else 1} of its cells" in told
+            assert read(path, na_values={"when": ["2023-02-31 00:00:00"]}).variables[0].is_continuous
+
+
 @pytest.mark.parametrize(
     ("cells", "options", "first"),
     [

@@ -265,6 +265,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         ("title.csv", b"Sales 2024\n\na,b,c\nx,2,3\ny,2,3\n", "2 lines above the header", {"skip_rows": 2}),
         ("comment.csv", b"# made by a program\na,b,c\nx,2,3\ny,2,3\n", "1 line above the header", {"skip_rows": 1}),
         ("none.csv", b"x,2,3\ny,4,5\nx,3,7\ny,4,4\n", "looks like a row", {"header_rows": 0}),
+        ("gaps.csv", b"x,?,3\ny,4,5\nx,3,7\ny,4,4\n", "looks like a row", {"header_rows": 0}),
         ("units.csv", b"a,b,c\n,cm,kg\nx,2,3\ny,4,5\nx,3,7\n", "1 line below the names", {"header_rows": 2}),
     ],
 )
@@ -359,6 +360,23 @@ def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
         path.write_text(f"a,b\n{rows}{below}")
         with pytest.raises(FileFormatError, match="the header has 2 cells, this row 1"):
             read_table(path)
+
+
+def test_notes_below_a_table_may_have_all_its_delimiters(tmp_path: Path) -> None:
+    """So a sheet writes them; a row that knows its first cell alone is none, where others are so or it is a word."""
+    path, plain = tmp_path / "t.csv", tmp_path / "plain.csv"
+    rows = "".join(f"{'xy'[i % 2]},{i % 7},{i % 5}\n" for i in range(40))
+    plain.write_text(f"a,b,c\n{rows}")
+    for above, below in (("", '"Source: x, y",,\n'), ("A title,,\n,,\n", ",,\nSource: the ward,,\nnone,,\n,,\n")):
+        path.write_text(f"{above}a,b,c\n{rows}{below}")
+        for read in (read_table, fn.scan):
+            with pytest.warns(FishernetWarning) as warned:  # of the title, too
+                assert read(path) == read_table(plain)
+            told = " ".join(str(warning.message) for warning in warned)
+            assert f"the lines from {44 if above else 42} on are notes below the table" in told
+    for above, below in (("", "z,,\n"), ("", "Sum of all,40,\n"), ("New York,,\n" * 20, "San Jose,,\n")):
+        path.write_text(f"a,b,c\n{rows}{above}{rows}{below}")
+        assert read_table(path).n_rows == 81 + above.count("\n")
 
 
 @pytest.mark.parametrize("ending", ["bz2", "xz"])

@@ -236,8 +236,8 @@ def scales_of(table: Table) -> dict[str, str]:
 
 def plan_lines(before: Table, after: Table, missing: Mapping[str, int], way: str | None) -> list[str]:
     """Return what a verb does about numbers and missing cells of a table, and with what it ends, in words."""
-    kinds = [[variable.is_continuous for variable in table.variables] for table in (before, after)]
-    lines = [f"{told_of_cuts(before, after)} (--bins says otherwise)"] if kinds[0] != kinds[1] else []
+    cuts = told_of_cuts(before, after)
+    lines = [f"{cuts} (--bins says otherwise)"] if cuts else []
     if missing:
         most = sorted(missing, key=lambda name: -missing[name])[:MOST_LACKING]
         told = ", ".join(f"{missing[name]:,} rows lack {name!r}" for name in most)

@@ -35,7 +35,7 @@ from fishernet.data.encoding.labels import (
     read_numbers,
     typed,
 )
-from fishernet.data.encoding.readings import Reading, plain_witnesses, reading_of, witnesses
+from fishernet.data.encoding.readings import Reading, plain_witnesses, reading_of, spoiling, witnesses
 from fishernet.data.options import Options, TextFormat
 from fishernet.data.variable import Bounds, label_array
 
@@ -340,8 +340,9 @@ def _text_witnesses(
     found, limits = witnesses(labels, form)
     array = pa.array(labels, pa.large_string())
     is_number = pc.match_substring_regex(array, f"^\\s*(?:{DECIMAL.pattern})%?\\s*$").to_numpy(zero_copy_only=False)
-    strange = np.flatnonzero(~is_number)[: MOST_SPOILING + 1]
-    kept = np.unique(np.array([*found, *strange.tolist(), *range(MOST_STATES + MOST_SPOILING + 2)], dtype=np.intp))
+    strange = np.flatnonzero(~is_number)[: MOST_SPOILING + 1].tolist()
+    strange += spoiling(labels, form)[1][: MOST_SPOILING + 1]
+    kept = np.unique(np.array([*found, *strange, *range(MOST_STATES + MOST_SPOILING + 2)], dtype=np.intp))
     left = limits.copy()
     left[kept] = False
     if left.any():

@@ -26,7 +26,7 @@ from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
 from fishernet.data.encoding.labels import MOST_STATES, as_text, sorted_states, typed
 from fishernet.data.encoding.orders import own_order
-from fishernet.data.encoding.readings import Reading
+from fishernet.data.encoding.readings import Reading, spoiling
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
 
@@ -315,7 +315,7 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
         if column.reading is not None and column.reading.other and not decision.left_out:
             _warn_of_order(column.name, column.reading)
         if column.are_texts and len(column.labels) > MOST_STATES and column.name not in options.said_of:
-            _warn_of_spoiled_numbers(column)
+            _warn_of_spoiled(column)
     numbers = [
         column
         for column, decision in zip(columns, decisions, strict=True)
@@ -359,16 +359,19 @@ def _warn_of_order(name: str, reading: Reading) -> None:
     )
 
 
-def _warn_of_spoiled_numbers(column: ColumnSummary) -> None:
-    """Warn where a column of text would be one of numbers but for a few labels."""
-    strange = np.isnan(column.numbers)
-    labels = [label for label, flag in zip(column.labels.tolist(), strange, strict=True) if flag]
-    name = column.name
+def _warn_of_spoiled(column: ColumnSummary) -> None:
+    """Warn where a column of text would be one of numbers or dates but for a few labels."""
+    holds, strange = "numbers", np.flatnonzero(np.isnan(column.numbers))
+    if len(strange) > MOST_SPOILING:
+        form, places = spoiling(column.labels.tolist(), column.form)
+        holds, strange = "numbers" if form is None or form.kind == "number" else f"{form.kind}s", np.array(places)
+    name, labels = column.name, [column.labels[place] for place in strange.tolist()]
     if not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
         return
-    fact = f"it holds numbers, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
+    fact = f"it holds {holds}, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
     remedies = [Remedy({"categorical": [name]}, "keep the column as text without this warning")]
-    if not any(character.isdigit() for label in labels for character in label):  # a limit, or a number, is no gap
+    # a limit, or a number, is no gap; what is no date can be nothing else
+    if holds != "numbers" or not any(character.isdigit() for label in labels for character in label):
         remedies.insert(
             0, Remedy({"na_values": {name: labels}}, f"read {'it' if len(labels) == 1 else 'them'} as missing")
         )

@@ -197,9 +197,11 @@ def categorical_source(data: Any, *, purpose: str = "what is learned from counts
 
 
 def told_of_cuts(before: Source, after: Source) -> str:
-    """Return in words which columns of numbers were cut, and into how many bins each."""
+    """Return in words which columns of numbers were cut, and into how many bins each; nothing where none was."""
     numbers = {variable.name for variable in before.variables if variable.is_continuous}
     cut = [variable for variable in after.variables if variable.name in numbers and not variable.is_continuous]
+    if not cut:
+        return ""
     sizes = [f"{variable.name!r} ({variable.cardinality})" for variable in cut]
     shown = ", ".join(sizes[:MOST_TOLD]) + (f" and {len(sizes) - MOST_TOLD} more" if len(sizes) > MOST_TOLD else "")
     return f"numbers are cut into bins: {shown}"

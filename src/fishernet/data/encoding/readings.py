@@ -34,6 +34,7 @@ ABSENT = frozenset(
     (
         *("", "-", "--", ":", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
         *("n.a.", "N.A.", "n/d", "N/D", "not available", "Not available", "no data", "No data"),
+        *("0000-00-00", "0000-00-00 00:00:00", "00/00/0000", "00.00.0000"),
         *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
     )
 )  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
@@ -142,6 +143,17 @@ def reading_of(
         n = int(times[absent].sum())
         told.append(f"{several(n, 'cell')} with {listed(missing)} {'is' if n == 1 else 'are'} missing")
     return replace(found, told="; ".join(filter(None, told)))
+
+
+def spoiling(texts: Sequence[str], text: TextFormat | None) -> tuple[Form | None, list[int]]:
+    """Return the form that most of some labels fit, with the places of those that do not, words for none left out.
+
+    It is one of the forms of the first two labels; None where these have none.
+    """
+    absent = are_absent(texts)
+    forms = [form for place in np.flatnonzero(~absent)[:2].tolist() for form in forms_for(texts[place], text)]
+    misfits = [(form, np.flatnonzero(np.isnan(form.numbers(texts)) & ~absent).tolist()) for form in forms]
+    return min(misfits, key=lambda one: len(one[1]), default=(None, []))
 
 
 def _all_fit(texts: Sequence[str], forms: Sequence[Form]) -> list[Form]:

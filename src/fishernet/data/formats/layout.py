@@ -23,7 +23,7 @@ from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.encoding.readings import reading_of
 from fishernet.data.formats.contents import Note
-from fishernet.data.formats.text_file import Record, TextFile, explain, records
+from fishernet.data.formats.text_file import LAST_ROWS, NOTE, Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, PLAIN, Options
 
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
@@ -34,7 +34,9 @@ SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
 SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
 LEAST_BESIDE = 3  # words beside one above numbers, which make a header of them
+MOST_TITLES = 16  # lines above a header
 TITLED = 3  # columns, from which on a row with one cell is a title
+MOST_NEW = 3  # one label in so many of a first row may not occur in the rows below
 YEARS = range(1900, 2101)
 QUOTED_NUMBER = re.compile(r"\"[+-]?[0-9.]+\"")  # a name, where the numbers below are in no quotes
 LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no answer", "dk")
@@ -125,10 +127,8 @@ def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFil
     if said is not None and len(sample) > 1:
         sample = sample[1:]
     if "" in options.na_values:
-        file, n_blank = _without_last_blanks(file, delimiter, _width(sample))
-        if n_blank:
-            are = "row without a cell at the end is" if n_blank == 1 else "rows without a cell at the end are"
-            notes.append(Note(f"{n_blank:,} {are} left out"))
+        file, note = _without_last_lines(file, delimiter, _width(sample))
+        notes += [] if note is None else [note]
     return file, delimiter, sample, notes
 
 
@@ -183,18 +183,42 @@ def _said_delimiter(file: TextFile) -> str | None:
     return None if found is None else found[1]
 
 
-def _without_last_blanks(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, int]:
-    """Return a file without the lines of delimiters alone that end it, as sheets leave them, and how many there were.
+def _without_last_lines(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, Note | None]:
+    """Return a file without the lines that end it and are no rows, and what they were.
 
-    Such lines between others stay: they are rows of which nothing is known, and are answered as the others are.
+    Those are lines of delimiters alone, as sheets leave them, and notes: a few lines of which the first cell alone says
+    something, one of them a sentence, below rows that say more. Lines of delimiters between others stay: they are rows
+    of which nothing is known, and are answered as the others are.
     """
     mark = delimiter.encode() * (width - 1)
-    if width < LEAST_BELOW or file.gzipped or file.end(len(mark) + 2).strip(b"\r\n") != mark:
-        return file, 0
+    if width < LEAST_BELOW or file.gzipped or not file.end(len(mark) + 2).rstrip(b"\r\n").endswith(mark):
+        return file, None
     with file.whole() as stream:
-        lines = stream.read().rstrip(b"\r\n").split(b"\n")
-    n_blank = len(list(itertools.takewhile(lambda line: line.strip(b"\r") == mark, reversed(lines))))
-    return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n_blank]) + b"\n"), n_blank
+        lines = [line.rstrip(b"\r") for line in stream.read().rstrip(b"\r\n").split(b"\n")]
+    last = list(itertools.takewhile(lambda line: line.endswith(mark), reversed(lines)))
+    n_blank = len(list(itertools.takewhile(lambda line: line == mark, last)))
+    n, told = n_blank, f"{n_blank:,} {'row' if n_blank == 1 else 'rows'} without a cell at the end"
+    told += " is left out" if n_blank == 1 else " are left out"
+    if width >= TITLED and _are_notes(last, delimiter, width) and _say_more(lines[: len(lines) - len(last)], mark):
+        n, told = len(last), f"the lines from {len(lines) - len(last) + 1:,} on are notes below the table, and left out"
+    if n == 0:
+        return file, None
+    return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n]) + b"\n"), Note(told)
+
+
+def _are_notes(lines: Sequence[bytes], delimiter: str, width: int) -> bool:
+    """Whether the first cell alone of some lines says something, which is a sentence in one."""
+    texts = [line.decode(errors="replace") for line in lines]
+    cells = list(csv.reader(texts, delimiter=delimiter))
+    said = [row[0] for row in cells if any(map(str.strip, row))]
+    if not 0 < len(said) <= LAST_ROWS or len(cells) != len(texts) or any(len(row) != width for row in cells):
+        return False
+    return all(map(str.strip, said)) and any(NOTE.search(text) for text in said)
+
+
+def _say_more(lines: Sequence[bytes], mark: bytes) -> bool:
+    """Whether no line, but for titles at the beginning, has its first cell alone."""
+    return len(lines) > LEAST_BELOW and not any(line.endswith(mark) for line in lines[MOST_TITLES:])
 
 
 def _are_spaced(rows: Sequence[Record]) -> bool:
@@ -339,23 +363,23 @@ def _is_number(cell: str) -> bool:
 
 
 def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
-    """Whether what should be names are numbers above numbers, and labels that occur again below."""
+    """Whether what should be names are numbers above numbers, and labels most of which occur again below."""
     if len(cells) != _width(below):
         return False
     kinds = _kinds(below)
     above = {place: cells[place] for place, kind in kinds.items() if kind == "numbers"}
-    if not above or not all(_is_number(cell) for cell in above.values()):
+    numbers = [cell for cell in above.values() if cell.strip() not in DEFAULT_NA]
+    if not numbers or not all(map(_is_number, numbers)):
         return False
     others = {place: cell for place, cell in enumerate(cells) if place not in above}
     known = {place: {record.cells[place] for record in below if len(record.cells) > place} for place in others}
-    if not all(cell.strip() in DEFAULT_NA or cell in known[place] for place, cell in others.items()):
-        return False
-    if any(cell.strip() not in DEFAULT_NA for cell in others.values()):
-        return True
-    numbers = [float(cell) for cell in above.values()]
-    steps = {round(b - a, 9) for a, b in itertools.pairwise(numbers)}
-    are_even = len(steps) == 1 and min(steps) > 0 and (len(numbers) > LEAST_BESIDE or numbers[0] in (0, 1))
-    are_names = are_even or set(numbers) <= set(YEARS)  # wavelengths, say, or places
+    said = {place: cell for place, cell in others.items() if cell.strip() not in DEFAULT_NA}
+    if said:
+        return MOST_NEW * sum(cell not in known[place] for place, cell in said.items()) <= len(said)
+    values = [float(cell) for cell in numbers]
+    steps = {round(b - a, 9) for a, b in itertools.pairwise(values)}
+    are_even = len(steps) == 1 and min(steps) > 0 and (len(values) > LEAST_BESIDE or values[0] in (0, 1))
+    are_names = are_even or set(values) <= set(YEARS)  # wavelengths, say, or places
     return not are_names
 
 
