@@ -42,6 +42,8 @@ from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, numb
 from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
 from fishernet.infer.evidence import impossible
+from fishernet.infer.mixtures import NumberDistribution
+from fishernet.infer.normal import is_normal
 from fishernet.models import DependencyNetwork
 
 SEED = 0  # equal commands give equal numbers
@@ -151,7 +153,7 @@ def query(
     likelihood = weighted_states(likely, "--likely", network.variables)
     if both := [name for name in seen if name in done]:
         raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
-    if joint and not is_gaussian(network):
+    if joint and not is_normal(network):
         _check_joint(model, network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
     facts: dict[str, Any] = {"model": str(model), "given": seen, **({"likely": likelihood} if likelihood else {})}
@@ -167,7 +169,7 @@ def query(
         facts |= _sampled_answers(network, wanted, alone, joint=joint)
     else:
         case = network.given(seen, likelihood=likelihood, do=done)
-        answered = _of_numbers if is_gaussian(network) else _of_both if is_mixed(network) else _exact_answers
+        answered = _of_numbers if is_normal(network) else _exact_answers if has_states(network) else _of_both
         facts |= {"do": done, **answered(case, wanted, joint=joint, explain=explain)}
     if data is not None:
         how = Reading(weights=weights, weight_kind=weight_kind)
@@ -279,8 +281,14 @@ def _of_both(case: Conditioned, names: Sequence[str], *, joint: bool, explain: b
     numbers = [name for name in names if case.model.variables[case.model.names.index(name)].is_continuous]
     labels = [name for name in names if name not in numbers]
     tables = [{"probabilities": one.array} for one in case.marginals(labels).values()]
-    of_numbers = {name: one.to_dict() for name, one in case.marginals(numbers).items()}
+    of_numbers = {name: _said(one) for name, one in case.marginals(numbers).items()}
     return facts | _answers(case.model, labels, tables, joint=False) | {"numbers": of_numbers}
+
+
+def _said(one: NumberDistribution) -> dict[str, float | str]:
+    """Return what is said of a number, of a column of dates or times as these; the sd in days or seconds."""
+    dated = one.variable.unit is not None
+    return {word: one.variable.shown(x) if dated and word != "sd" else x for word, x in one.to_dict().items()}
 
 
 def _of_numbers(case: Conditioned, names: Sequence[str], *, joint: bool, explain: bool) -> dict[str, Any]:
@@ -332,13 +340,17 @@ def _text(facts: Facts) -> Iterator[str]:
         yield from aligned(
             [
                 ("variable", "mean", "sd", "median", "95 % from", "to"),
-                *((shown(name), *(f"{x:.6g}" for x in of.values())) for name, of in facts["numbers"].items()),
+                *((shown(name), *map(_written, of.values())) for name, of in facts["numbers"].items()),
             ]
         )
     if any(np.any(one["differs"]) for one in _besides(facts)):
         yield MARKED
     if "why" in facts:
         yield from _why_text(facts["why"])
+
+
+def _written(said: float | str) -> str:
+    return said if isinstance(said, str) else f"{said:.6g}"
 
 
 def _why_text(why: Facts) -> Iterator[str]:

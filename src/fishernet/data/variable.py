@@ -20,7 +20,7 @@ from fishernet.base import check
 from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, several, shown
-from fishernet.data.encoding.dates import Unit, as_dates
+from fishernet.data.encoding.dates import Unit, as_dates, date_texts
 from fishernet.data.encoding.scales import Scale
 
 State = str | int | float | bool
@@ -412,6 +412,11 @@ class Continuous:
         """Return a column as the core counts it: one state, 0, and 1 where a number is missing."""
         absent: npt.NDArray[np.uint8] = np.isnan(column).view(np.uint8)
         return absent
+
+    def shown(self, number: float) -> str:
+        """Return a number as people write it: to six digits, and of a column of dates or times as one of these."""
+        dated = self.unit is not None and math.isfinite(number)
+        return date_texts([round(number)], cast(Unit, self.unit))[0] if dated else f"{number:.6g}"
 
     def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the numbers, (n_rows,) float64; dates and times as datetime64."""

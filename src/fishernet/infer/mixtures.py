@@ -147,7 +147,7 @@ class NumberDistribution(Framed):
     def __str__(self) -> str:
         found = self.to_dict()
         header = ["mean", "sd", "median", "95 % from", "to"]
-        rows = iter([[f"{x:.6g}" for x in found.values()]])
+        rows = iter([[f"{x:.6g}" if word == "sd" else self.variable.shown(x) for word, x in found.items()]])
         return lines_of(f"P({title([self.variable.name], self.given)})", header, rows, 1)
 
 

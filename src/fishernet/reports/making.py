@@ -200,7 +200,7 @@ def _material(
         ready = original.select(ready.names).conform(columns)
     cut = tuple(v.name for v in ready.variables if v.name in numbers and not v.is_continuous)
     net = bayesian_network(ready, bins={}, seed=seed, progress=progress)
-    return original, Material(ready, net, True, seed), cut
+    return original, Material(ready.select(net.names), net, True, seed), cut  # what others determine is in no network
 
 
 def _as_compared(table: Table, later: Table, bins: Bins | None) -> dict[str, Column]:

@@ -480,8 +480,8 @@ def change(findings: Findings) -> str:
     numbers = [of for name, of in explained.numbers.items() if name in explained.changed()][:SHOWN_CHANGES]
     if numbers:
         quantiles = ("number", "10 % below", "half below", "90 % below")
-        pairs = [(of.variable, zip(of.before, of.after, strict=True)) for of in numbers]
-        spreads = [(name, *(Html(f"{number(a)} → {number(b)}") for a, b in sides)) for name, sides in pairs]
+        pairs = [(of.variable, zip(*of.texts(number), strict=True)) for of in numbers]
+        spreads = [(name, *(Html(f"{a} → {b}") for a, b in sides)) for name, sides in pairs]
         parts.append(table("Numbers of the later rows, by the earlier conditional and as they are", quantiles, spreads))
     inherited = explained.inherited()
     if inherited:

@@ -303,7 +303,7 @@ def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
 
 
 def _number_line(of: NumberChange) -> str:
-    was, now = (" | ".join(map(number, side)) for side in (of.before, of.after))
+    was, now = (" | ".join(side) for side in of.texts(number))
     return f"  {shown(of.variable)}, below which 10 | 50 | 90 % of the later rows are: {was} -> {now}"
 
 

@@ -13,7 +13,7 @@ takes over: it holds 0 where the test does not reject.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,8 @@ def changed_nats(before: Array, after: Array, p_value: float, draws: int, random
     if math.isnan(p_value):
         return Nats(0.0, 0.0, 0.0, 0.0, covered)
     occurs = (one + other).sum(axis=0) > 0
+    if np.count_nonzero(occurs) < 2:  # a label below numbers may have changed all the same, within their bins
+        return replace(UNKNOWN, covered=covered)
     path = _Path(one[:, occurs], other[:, occurs])
     return path.inverted(p_value, draws, random, covered)
 

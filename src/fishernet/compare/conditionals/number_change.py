@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from fishernet.base.names import cut
 from fishernet.data import Column
+from fishernet.data.encoding.dates import Unit, date_texts
 
 Array = npt.NDArray[np.float64]
 
@@ -25,9 +27,19 @@ class NumberChange:
     """Below what 10, 50 and 90 % of the later rows would be by the earlier regression, given their own parents."""
     after: tuple[float, float, float]
     """Below what they are."""
+    unit: Unit | None = None
+    """Of a column of dates or times: what it counts since 1970, or midnight."""
+
+    def texts(self, written: Callable[[float], str]) -> tuple[list[str], list[str]]:
+        """Return both sides as text: as dates of a column of dates, else as numbers are to be written."""
+        before, after = (
+            list(map(written, side)) if self.unit is None else date_texts(np.rint(side).tolist(), self.unit)
+            for side in (self.before, self.after)
+        )
+        return before, after
 
     def __repr__(self) -> str:
-        was, now = (" | ".join(f"{q:.4g}" for q in side) for side in (self.before, self.after))
+        was, now = (" | ".join(side) for side in self.texts("{:.4g}".format))
         return f"NumberChange({cut(self.variable, 80)}: {was} -> {now})"
 
 
@@ -47,4 +59,4 @@ def spread_of(variable: Column, expected: Array, residuals: Array, after: Array)
     drawn = np.quantile(residuals, (np.arange(len(expected)) + 0.5) / len(expected))
     mixed = expected + np.random.default_rng(0).permutation(drawn)  # what is left does not depend on what is expected
     (a, b, c), (x, y, z) = (np.quantile(variable.unscaled(side), QUANTILES).tolist() for side in (mixed, after))
-    return NumberChange(variable.name, (a, b, c), (x, y, z))
+    return NumberChange(variable.name, (a, b, c), (x, y, z), variable.unit)

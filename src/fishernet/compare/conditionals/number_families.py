@@ -22,6 +22,7 @@ Moments = tuple[Array, Array]  # the mean and the covariance
 MOST_COLUMNS = 40  # of a regression, with a column for each configuration of labels
 MOST_ROWS = 200_000  # of a table, that are looked at: of more, as many drawn at random
 LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
+LEAST_SPREAD = 1e-12  # of a column, by its mean: one of less is constant
 
 
 class NumberFamilies(Families):
@@ -179,10 +180,12 @@ def _bic(rows: Array, n_rows: int) -> float:
 def _regression(moments: Moments) -> tuple[float, Array, float]:
     """Return the constant, the slopes and the variance that is left of a regression of the last column."""
     mean, covariance = moments
-    sizes = np.sqrt(np.diagonal(covariance)) + np.finfo(float).tiny
-    correlations = covariance / sizes[:, None] / sizes
+    sizes = np.sqrt(np.diagonal(covariance))
+    varies = sizes > LEAST_SPREAD * np.abs(mean) + np.finfo(float).tiny  # the others are what rounding leaves
+    sizes = np.where(varies, sizes, 1.0)
+    correlations = np.where(varies[:, None] & varies, covariance / sizes[:, None] / sizes, 0.0)
     slopes = np.linalg.lstsq(correlations[:-1, :-1], correlations[:-1, -1])[0] if len(mean) > 1 else np.zeros(0)
-    rest = max(1.0 - float(slopes @ correlations[:-1, -1]), LEAST_LEFT) * sizes[-1] ** 2
+    rest = max(1.0 - float(slopes @ correlations[:-1, -1]), LEAST_LEFT) * covariance[-1, -1]
     slopes = slopes * sizes[-1] / sizes[:-1]
     return float(mean[-1] - slopes @ mean[:-1]), slopes, max(float(rest), np.finfo(float).tiny)
 

@@ -140,10 +140,15 @@ def _standardized(columns: Array) -> Array:
 
 
 def _design(parents: Array) -> Array:
-    """Return the parents, their squares and, while these are few, their products, with a constant."""
+    """Return the parents, their squares and, while these are few, their products, with a constant.
+
+    The square of a column with two values says nothing more.
+    """
     n = parents.shape[1]
     far = n if n * (n + 1) // 2 <= MOST_PRODUCTS else 1
-    products = [parents[:, i] * parents[:, j] for i in range(n) for j in range(i, min(n, i + far))]
+    has_two = [len(np.unique(column)) == 2 for column in parents.T]
+    pairs = [(i, j) for i in range(n) for j in range(i, min(n, i + far)) if i < j or not has_two[i]]
+    products = [parents[:, i] * parents[:, j] for i, j in pairs]
     return np.column_stack([np.ones(len(parents)), parents, *products])
 
 
