@@ -214,3 +214,30 @@ def test_a_column_that_others_determine_is_left_out_and_said_once(
     good("learn", "all.csv", "-o", "net.json")
     chosen = good("select", "net.json", "all.csv", "-k", "3", "--seed", "1")
     assert chosen.cells[0] == ["row", "a", "b", "sum", "c", "stands_for"]
+
+
+def test_numbers_on_scales_and_dates_are_answered_in_their_own_unit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    size = np.exp(rng.normal(5, 2, 300))
+    frame = pd.DataFrame({"size": size.round(3), "cost": (size**0.5 * np.exp(rng.normal(0, 0.1, 300))).round(4)})
+    frame["day"] = pd.Timestamp("2020-03-01") + pd.to_timedelta(rng.permutation(300) * 3, unit="D")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    good("learn", tmp_path / "rows.csv", "-o", tmp_path / "model.json")
+    net: Any = fn.load(tmp_path / "model.json")
+    assert net.variables[0].scale is not None
+    rows = fn.read_table(tmp_path / "rows.csv")
+    for target in ("size", "cost"):
+        facts = facts_of("predict", tmp_path / "model.json", tmp_path / "rows.csv", "--target", target)
+        np.testing.assert_allclose(facts["predicted"], net.predict(rows, target), rtol=1e-9)
+    facts = facts_of("score", tmp_path / "model.json", tmp_path / "rows.csv")
+    assert facts["log_likelihood"] == pytest.approx(net.log_prob(rows).sum())
+    assert facts_of("query", tmp_path / "model.json", "cost")["numbers"]["cost"] == pytest.approx(
+        net.query("cost").to_dict()
+    )
+    middle = facts_of("query", tmp_path / "model.json", "day")["numbers"]["day"]["median"]
+    assert "2020-06-01" < middle < "2022-06-01"
+    assert middle in str(net.query("day"))
+    lines = good(
+        "predict", tmp_path / "model.json", tmp_path / "rows.csv", "--target", "day", "--bare"
+    ).out.splitlines()
+    assert all(line.startswith("202") for line in lines[1:])

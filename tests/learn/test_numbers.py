@@ -134,3 +134,12 @@ def test_normal_columns_are_seldom_cut() -> None:
         frame = {"town": rng.choice(["a", "b"], 150), "x": rng.normal(size=150), "y": np.exp(rng.normal(size=150))}
         cut += sum(not v.is_continuous for v in prepared(fn.Table.from_frame(frame)).variables[1:])
     assert cut == 0
+
+
+def test_a_number_below_zero_in_a_row_that_lacks_another_column_rules_out_a_logarithm() -> None:
+    rng = np.random.default_rng(1)
+    price, earned = np.exp(rng.normal(3, 1, 400)), np.exp(rng.normal(1, 1, 400))
+    assert scales({"price": price, "earned": earned, "ratio": price / earned})["earned"] == "log(x)"
+    earned[:60] *= -1
+    found = scales({"price": price, "earned": earned, "ratio": np.where(earned > 0, price / earned, np.nan)})
+    assert "log" not in found["earned"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from fishernet.base.errors import FishernetWarning
 from fishernet.data.encoding.scales import Scale
 from fishernet.infer.mixtures import NumberDistribution
 from fishernet.reports.network import PageNetwork
@@ -271,3 +272,14 @@ def test_gaussian_markov_networks_have_no_page_of_answers() -> None:
     found = PageNetwork.of(numbers.to_markov_network())
     assert found.inference is None
     assert "Gaussian Markov network" in found.reason
+
+
+def test_columns_that_others_determine_are_left_out_of_all_findings() -> None:
+    """The network leaves them out, and so its terms have fewer columns than the table that is reported on."""
+    rng = np.random.default_rng(1)
+    a, b, c = rng.lognormal(3, 1, (3, 120))
+    rows = {"a": a, "product": a * b, "b": b, "c": c + b}
+    with pytest.warns(FishernetWarning, match="linear combination"):
+        page = fn.report(fn.Table.from_frame(rows))
+    assert len(page.findings.table.names) == 3
+    assert page.findings.odd

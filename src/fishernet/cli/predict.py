@@ -35,12 +35,13 @@ from fishernet.cli.terminal import FILE, Answer, Facts, answering
 from fishernet.data import Column, Table, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.alike import columns_alike
+from fishernet.data.encoding.dates import in_arrow
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.streams.originals import Originals
 from fishernet.infer import predict_proba
 from fishernet.infer.mixed_answers import mixed_number
-from fishernet.infer.normal import gaps_of
+from fishernet.infer.normal import gaps_of, is_normal
 from fishernet.learn import PredictionQuality
 from fishernet.models import BayesianNetwork
 
@@ -227,14 +228,15 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     at = network.names.index(target)
     own, theirs = _columns_of(network, file, target)
     others = file.rows(schema=[v for v in network.variables if v.name != target], exclude=own).table
-    predicted, sd = (_of_both if is_mixed(network) else _of_normal)(network, others, at)
+    predicted, sd = (_of_normal if is_normal(network) else _of_both)(network, others, at)
     truth = _true_numbers(file, network.variables[at], theirs) if own else None
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
     error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
     same = len(sd) > 0 and bool((sd == sd[0]).all())  # of rows that lack the same cells, most often none
     facts = {"predicted": predicted, "sd": float(sd[0]) if same else sd, "root_mean_square_error": error}
     remark = "" if error is None else f"root mean square error {error:.6g}, on {several(int(known.sum()), 'row')}"
-    return Prediction(facts, {"predicted": pa.array(predicted), "sd": pa.array(sd)}, remark)
+    written = in_arrow(predicted, network.variables[at].unit)
+    return Prediction(facts, {"predicted": written, "sd": pa.array(sd)}, remark)
 
 
 def _of_normal(network: Any, others: Table, at: int) -> tuple[Numbers, Numbers]:
@@ -249,7 +251,7 @@ def _of_normal(network: Any, others: Table, at: int) -> tuple[Numbers, Numbers]:
 
 
 def _of_both(network: Any, others: Table, at: int) -> tuple[Numbers, Numbers]:
-    """Return the same in a network of labels and numbers."""
+    """Return the same in a network of labels and numbers, or of numbers on scales."""
     columns = list(others.codes)
     columns.insert(at, network.variables[at].missing_column(others.n_rows))
     rows = Table.adopt(network.variables, columns, n_rows=others.n_rows)

@@ -31,7 +31,7 @@ Bins = int | Literal["auto"] | Mapping[str | None, Cut] | Mapping[str, Cut]
 Pieces = int | Literal["auto"] | tuple[float, ...]
 
 DEFAULT_NA = (
-    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "<NA>", "?"),
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "<NA>", "?", "\\N"),
     *("#N/A", "#N/A N/A", "#NA", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND"),
 )
 NamedWords = Mapping[str | None, Iterable[str]] | Mapping[str, Iterable[str]]

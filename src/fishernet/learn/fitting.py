@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, positions, shown
 from fishernet.base.progress import Watch
 from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
@@ -25,7 +25,7 @@ from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
-from fishernet.learn.missing.mixed_em import mixed_em
+from fishernet.learn.missing.mixed_em import mixed_em, strayed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
@@ -318,8 +318,15 @@ def _by_mixed_em(
     max_seconds = options.get("max_seconds")
     effort = Effort(1, options.get("max_steps", MIXED_STEPS), options.get("tolerance", MIXED_TOLERANCE))
     watch = Watch(options.get("progress"), "fitting a network", max_seconds)
-    found = mixed_em(rows, refit(AvailableCases(rows)), refit, effort, watch)
+    start = refit(AvailableCases(rows))
+    found = mixed_em(rows, start, refit, effort, watch)
     warn_of_stop(found, max_seconds)
+    if far := strayed(found.model, rows):
+        warn(
+            f"EM leads {listed(far)} far from what is known of {'it' if len(far) == 1 else 'them'}, as where missing "
+            "cells let a conditional fit without an error: each is fitted to the rows complete in it"
+        )
+        return start
     return found.model
 
 

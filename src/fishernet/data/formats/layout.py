@@ -209,7 +209,10 @@ def _without_last_lines(file: TextFile, delimiter: str, width: int) -> tuple[Tex
 def _are_notes(lines: Sequence[bytes], delimiter: str, width: int) -> bool:
     """Whether the first cell alone of some lines says something, which is a sentence in one."""
     texts = [line.decode(errors="replace") for line in lines]
-    cells = list(csv.reader(texts, delimiter=delimiter))
+    try:
+        cells = list(csv.reader(texts, delimiter=delimiter))
+    except csv.Error:  # a file whose lines end otherwise
+        return False
     said = [row[0] for row in cells if any(map(str.strip, row))]
     if not 0 < len(said) <= LAST_ROWS or len(cells) != len(texts) or any(len(row) != width for row in cells):
         return False

@@ -28,6 +28,9 @@ Floats = npt.NDArray[np.float64]
 Family = tuple[int, ...]
 Refit = Callable[[Source], BayesianNetwork]
 
+DRAWN = 1000  # rows that tell how far apart a network draws numbers
+FAR = 20.0  # times the spread of those that are known
+
 
 class ExpectedFamilies(Source):
     """The expected statistics of the families of a network, of rows that lack cells."""
@@ -110,6 +113,23 @@ def mixed_em(
     """Fit a network's parameters to rows that lack cells, beginning with those of `start`."""
     steps = MixedSteps(rows, start, refit)
     return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+
+
+def strayed(model: BayesianNetwork, rows: Table) -> list[str]:
+    """Return the numbers that a network draws far apart from what rows know of them.
+
+    Missing cells can lend a family all that it lacks to fit next to without an error; its likelihood is then as large
+    as one likes, and what is expected of these cells is nowhere near the others.
+    """
+    drawn, found = model.sample(DRAWN, seed=0), []
+    for v, variable in enumerate(rows.variables):
+        known = rows.codes[v][~variable.missing(rows.codes[v])]
+        if variable.is_continuous and len(known):
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = variable.scaled(drawn.codes[v]).std()
+            if not spread <= FAR * variable.scaled(known).std():
+                found.append(variable.name)
+    return found
 
 
 def _no_sums(variables: Sequence[Column], family: Family) -> Sums:

@@ -77,7 +77,8 @@ def by_families(table: Table, free: Sequence[str], *, cut: bool = True) -> Taken
     own = {v: table.variables[v].scale for v in map(table.names.index, free)}
     if rows.n_rows < FEWEST_ROWS or len(rows.names) > MOST_COLUMNS or not own:
         return Taken({table.names[v]: scale for v, scale in own.items()}, {})
-    choices = {v: list(_choices(rows, v, scale)) for v, scale in own.items()}
+    known = _some(table, SOUGHT * MOST_ROWS)  # a row that lacks another column shows a number below 0, too
+    choices = {v: list(_choices(rows, v, known.codes[v], scale)) for v, scale in own.items()}
     choices = {v: found for v, found in choices.items() if len(found) > 1}
     starts = [rows]
     if any(scale is not None for scale in own.values()):
@@ -103,10 +104,10 @@ def _some(table: Table, most: int) -> Table:
     return table[np.sort(generator(SEED).permutation(table.n_rows)[:most])]
 
 
-def _choices(rows: Table, v: int, own: Scale | None) -> Iterator[OnScale]:
-    """Yield the scales that a column may have."""
+def _choices(rows: Table, v: int, known: npt.NDArray[Any], own: Scale | None) -> Iterator[OnScale]:
+    """Yield the scales that a column may have, by all that is known of it."""
     variable: Any = rows.variables[v]
-    for scale in (None, *candidate_scales(rows.codes[v], own)):
+    for scale in (None, *candidate_scales(known, own)):
         worth = _worth(rows, rows.codes[v], replace(variable, scale=scale), variable)
         if math.isfinite(worth):
             yield OnScale(scale, worth)
