@@ -281,5 +281,5 @@ def test_columns_that_others_determine_are_left_out_of_all_findings() -> None:
     rows = {"a": a, "product": a * b, "b": b, "c": c + b}
     with pytest.warns(FishernetWarning, match="linear combination"):
         page = fn.report(fn.Table.from_frame(rows))
-    assert len(page.findings.table.names) == 3
-    assert page.findings.odd
+    assert "odd" not in page.left_out
+    assert len(page.model.names) == 3
