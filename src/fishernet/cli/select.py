@@ -31,8 +31,9 @@ from fishernet.cli.options import (
     with_states_of_model,
 )
 from fishernet.cli.tables.sources import open_rows
-from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
+from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, complain, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
+from fishernet.data.matching import is_table
 from fishernet.data.originals import with_columns
 from fishernet.data.streams.originals import Originals, ScannedOriginals
 from fishernet.kernels.fisher.hidden_variables import row_kernel
@@ -57,6 +58,7 @@ BY: dict[str, Callable[..., Selection]] = {
     "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **options_of(how, "n_starts", "seed")),
     "random": lambda _, table, k, seed, **__: random_subset(table, k, seed=seed),
 }
+MOST_TOLD = 8  # rows
 ROW_BY_ROW = ("mmd-critic", "protodash", "coreset")  # which know when they are near enough
 WITHOUT_STARTS = (*ROW_BY_ROW, "kernel-thinning")
 STARTS = 1000
@@ -149,6 +151,7 @@ def select(
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
             stands_for = found.stands_for()
+    _tell_of_gaps(found, positions)
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
     asked = None if by not in ROW_BY_ROW or tolerance is not None else k
@@ -175,6 +178,21 @@ def _left(found: Selection) -> int:
     if not left:
         raise SchemaError("all rows are chosen, so there is none to criticize them")
     return left
+
+
+def _tell_of_gaps(found: Selection, positions: npt.NDArray[np.int64]) -> None:
+    """Say when chosen rows know few cells: such a row is as expected in all others, and so near the mean of all."""
+    if not is_table(found.table) or not found.table.has_missing:
+        return
+    chosen = found.table[found.indices]
+    columns = [v.missing(cells) for v, cells in zip(chosen.variables, chosen.codes, strict=True)]
+    empty = positions[found.indices[2 * np.sum(columns, axis=0) > len(columns)]]
+    if len(empty):
+        rows = ", ".join(map(str, empty[:MOST_TOLD].tolist())) + (", ..." if len(empty) > MOST_TOLD else "")
+        complain(
+            f"note: chosen rows ({rows}) know less than half of their cells: a row is as expected in what it lacks, "
+            "and so near the mean of all; --missing drop chooses among complete rows"
+        )
 
 
 def _facts(
