@@ -346,6 +346,16 @@ def test_a_space_after_each_delimiter_where_there_is_no_header(tmp_path: Path) -
     assert table["column 3"].tolist()[:2] == ["yes", None]
 
 
+def test_rows_too_short_for_their_delimiter_are_told_as_such(tmp_path: Path) -> None:
+    """No comma cuts the file, and a semicolon most of it: it is no table of one column."""
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;c\n" + "".join(f"{i % 3};{i % 2}{';x' if i % 7 else ''}\n" for i in range(1, 41)))
+    for read in (read_table, fn.scan):
+        told = pytest.warns(FishernetWarning, match="separated by ';'")
+        with told, pytest.raises(FileFormatError, match=r"line 8: the header has 3 cells, this row 2"):
+            read(path)
+
+
 def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = "".join(f"{'xy'[i % 2]},{i % 7}\n" for i in range(40))

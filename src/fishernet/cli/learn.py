@@ -232,7 +232,7 @@ def learn(
         "columns": _by_kind(decided, left_out),
         "missing_cells": decided.missing(),
         "plan": plan_lines(rows, rows, decided.missing(), way),
-        "scales": scales_of(rows),
+        "scales": {name: scale for name, scale in scales_of(rows).items() if name not in left_out},
         **said,
         "beyond": None if beyond is None else {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs()))},
         "seconds": watch.seconds,

@@ -82,8 +82,8 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     if is_gaussian(network) or is_mixed(network):
         for name in chain:
             raise FishernetError(f"{option_of(name)} does not go with {called(network)}")
-        known = known_values(given, "--given", network.variables)
-        drawn = network.given(known).sample(n, seed=seed) if known else network.sample(n, seed=seed)
+        known, random = known_values(given, "--given", network.variables), generator(seed)
+        drawn = network.given(known).sample(n, seed=random) if known else network.sample(n, seed=random)
         rows = _in_units(as_table(drawn, network.variables), known)
     else:
         require(has_states, network, model, "sample")
@@ -92,8 +92,10 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
         known = known_values(given, "--given", network.variables)
         random = generator(seed)  # the bins are those of the same seed with --bins
         rows = draw(network, n, known, random, chain)
-        ranges = {name: value for name, value in known.items() if isinstance(value, tuple)}
-        rows = rows.to_numbers(within=ranges, seed=random) if numbers else rows
+    if numbers:
+        bins = {variable.name for variable in rows.variables if not variable.is_continuous}
+        ranges = {name: value for name, value in known.items() if isinstance(value, tuple) and name in bins}
+        rows = rows.to_numbers(within=ranges, seed=random)
     columns = {name: partial(labels, rows, name) for name in rows.names}
     return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,9 +29,17 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def alerts_of(
-    variables: Sequence[Column], columns: Sequence[Codes], n_rows: int, most_rows: int = MOST_ROWS
+    variables: Sequence[Column],
+    columns: Sequence[Codes],
+    n_rows: int,
+    most_rows: int = MOST_ROWS,
+    *,
+    whole: bool = True,
 ) -> tuple[str, ...]:
-    """Return a sentence for each thing that is odd about a table's rows and columns; of many rows it looks at some."""
+    """Return a sentence for each thing that is odd about a table's rows and columns; of many rows it looks at some.
+
+    `whole` says that the table has all columns of its source: otherwise rows that are equal in it may differ there.
+    """
     if not n_rows:
         return ()
     known, found, looked_at = list(zip(variables, columns, strict=True)), [], n_rows
@@ -41,11 +50,11 @@ def alerts_of(
         known, looked_at = [(variable, column[rows]) for variable, column in known], len(rows)
         found.append(f"of {n_rows:,} rows {looked_at:,} were looked at for what is odd")
     n_rows = looked_at
-    found += [*_copies(known, n_rows), *_lacking(known, n_rows), *_even(known), *_strange(known)]
+    found += [*_copies(known, n_rows, whole=whole), *_lacking(known, n_rows), *_even(known), *_strange(known)]
     return (*found, *_following(known, n_rows))
 
 
-def _copies(known: Known, n_rows: int) -> Iterator[str]:
+def _copies(known: Known, n_rows: int, *, whole: bool) -> Iterator[str]:
     if not known:
         return
     keys = np.zeros(n_rows, dtype=np.uint64)
@@ -56,8 +65,10 @@ def _copies(known: Known, n_rows: int) -> Iterator[str]:
         keys ^= keys >> np.uint64(29)
     keys.sort()
     copies = int(np.count_nonzero(keys[1:] == keys[:-1]))
+    where = "" if whole else " in the columns that are kept"
     if copies:
-        yield f"{several(copies, 'row is a copy', 'rows are copies')} of another row ({copies / n_rows:.2g} of all)"
+        said = several(copies, "row is a copy", "rows are copies")
+        yield f"{said} of another row{where} ({copies / n_rows:.2g} of all)"
 
 
 def _told(found: Sequence[tuple[str, str]], together: str) -> Iterator[str]:
@@ -122,7 +133,8 @@ def _strange(known: Known) -> Iterator[str]:
             rest, n = abs(near - other), int(np.count_nonzero(cells == far))
             if n > 1 and 0 < FAR * rest < abs(far - near):
                 span = f"{min(near, other):g} to {max(near, other):g}"
-                remedy = f"na_values={{{variable.name!r}: ['{far:g}']}}, --na-values {variable.name}={far:g}"
+                option = shlex.quote(f"{variable.name}={far:g}")
+                remedy = f"na_values={{{variable.name!r}: ['{far:g}']}}, --na-values {option}"
                 rows = several(n, "row")
                 yield (
                     f"{variable.name!r} is {far:g} in {rows}, far from the others ({span}): perhaps a word for missing "

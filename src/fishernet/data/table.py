@@ -576,7 +576,8 @@ class Table(GivesFrames):
         >>> table.alerts()
         ('22 rows are copies of another row (0.88 of all)', "'city' follows from 'zip'")
         """
-        return alerts_of(self._variables, self._columns, self._n_rows)
+        whole = not any(decision.left_out for decision in self._decisions)
+        return alerts_of(self._variables, self._columns, self._n_rows, whole=whole)
 
     def summary(self) -> Summary:
         """Return what the columns hold; that of other rows of the same variables can be added."""

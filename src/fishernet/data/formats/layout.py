@@ -35,6 +35,7 @@ SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
 LEAST_BESIDE = 3  # words beside one above numbers, which make a header of them
 MOST_TITLES = 16  # lines above a header
+MOSTLY = 2 / 3  # of the rows that a delimiter cuts into as many cells, where none cuts all so
 TITLED = 3  # columns, from which on a row with one cell is a title
 MOST_NEW = 3  # one label in so many of a first row may not occur in the rows below
 YEARS = range(1900, 2101)
@@ -165,6 +166,14 @@ def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[st
             best = max(best, (_evenness(other), delimiter, other), key=lambda one: one[0])
     if best[0] == (0, 0) and named is None and _is_cut_by_blanks(sample):
         best = ((0, 1), BLANKS, sample)
+    if best[0] == (0, 0) and _width(sample) == 1:  # rows may be too short or too long: that is told by who reads them
+        others = [
+            (_share_of_width(other), delimiter, other)
+            for delimiter in DELIMITERS
+            for other in [_sample(file, delimiter)]
+        ]
+        share, delimiter, other = max(others, key=lambda one: one[0])
+        best = ((0, 1), delimiter, other) if share >= MOSTLY else best
     _, delimiter, sample = best
     if named is None or delimiter == named:
         return delimiter, sample, []
@@ -236,6 +245,12 @@ def _width(sample: Sequence[Record]) -> int:
     """Return how many cells most rows have."""
     counts = Counter(len(record.cells) for record in sample)
     return max(counts, key=lambda width: (counts[width], width))
+
+
+def _share_of_width(sample: Sequence[Record]) -> float:
+    """Return the share of rows that have as many cells as most, several; 0 where most have one."""
+    width = _width(sample)
+    return sum(len(record.cells) == width for record in sample) / len(sample) if width >= TITLED else 0.0
 
 
 def _evenness(sample: Sequence[Record]) -> tuple[int, int]:
