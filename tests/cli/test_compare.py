@@ -249,3 +249,15 @@ def test_what_is_refused(before: Path, after: Path, tmp_path: Path) -> None:
         assert told == f"{words[0]} is for tables without a model; a model knows where to cut"
     assert run("compare", before).status == 2
     assert run("compare", before, after, "--nonsense").status == 2
+
+
+def test_bins_are_no_new_labels_and_no_p_value_is_zero(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    for name, shift, label in (("before", 0.0, "a"), ("after", 60.0, "new")):
+        x = np.where(rng.random(400) < 0.5, 0.0, rng.normal(100 + shift, 1, 400).round(2))  # a heap, so it is cut
+        rows = "".join(f"{number},{label if i % 5 == 0 else 'b'}\n" for i, number in enumerate(x.tolist()))
+        (tmp_path / f"{name}.csv").write_text(f"x,kind\n{rows}")
+    out = good("compare", tmp_path / "before.csv", tmp_path / "after.csv").out
+    told = out.partition("Labels that only the later table has:\n")[2].partition("\n\n")[0]
+    assert told.strip() == "kind: new (80 rows)"
+    assert "p = 0.0000" not in out

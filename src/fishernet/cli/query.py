@@ -156,7 +156,11 @@ def query(
     if joint and not is_normal(network):
         _check_joint(model, network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
-    facts: dict[str, Any] = {"model": str(model), "given": seen, **({"likely": likelihood} if likelihood else {})}
+    facts: dict[str, Any] = {
+        "model": str(model),
+        "given": _as_said(network, seen),
+        **({"likely": likelihood} if likelihood else {}),
+    }
     if is_dependency(network) or not network.conditionals:
         _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
     if data is not None:
@@ -209,6 +213,16 @@ def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
         found.append({**answer, "shares": one.shares, "differs": one.differs, **counts})
     both: Facts = {"joint": found[0]} if joint else {"marginals": {one.pop("names")[0]: one for one in found}}
     return {"data": str(path), "data_rows": table.n_rows, **both}
+
+
+def _as_said(network: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known, dates and times of numbers as these."""
+    found = dict(known)
+    for name, value in known.items():
+        variable = network.variables[network.names.index(name)]
+        if variable.is_continuous and variable.unit is not None and isinstance(value, float):
+            found[name] = variable.shown(value)
+    return found
 
 
 def _check_joint(path: Path, net: Any, names: Sequence[str]) -> None:

@@ -57,6 +57,7 @@ Command = Callable[..., Any]
 
 FILE = click.Path(path_type=Path)
 STDOUT = Path("-")  # as -o has it
+LEAST_P = 1e-4  # of the p-values that four decimals show
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
 exit_code_option = click.option(
     "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
@@ -233,6 +234,11 @@ def stdout() -> Sink:
 def number(value: float) -> str:
     """Return a number of nats as people read it; ``-`` for one that is not known."""
     return "-" if math.isnan(value) else f"{value:,.4f}"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value as people read it, to one digit where it is tiny: it is never 0."""
+    return number(p) if math.isnan(p) or p >= LEAST_P else f"{max(p, sys.float_info.min):.0e}"
 
 
 def shown(label: object) -> str:

@@ -67,11 +67,14 @@ def code_of(variable: Variable, value: object, *, parameter: str | None = None) 
     return code
 
 
+DATED = {"days": "dates, as 2023-05-31", "seconds": "dates, as 2023-05-31 14:30", "time": "times, as 14:30"}
+
+
 def number_given(variable: Continuous, value: object, *, parameter: str | None = None) -> float:
     """Return the number that a value means in a continuous column; UnknownStateError where it means none."""
     number = _number(value, variable.unit)
     if not math.isfinite(number):
-        dates = " or dates" if variable.unit else ""
+        dates = f" or {DATED[variable.unit]}" if variable.unit else ""
         raise UnknownStateError(
             f"variable {variable.name!r} has finite numbers{dates}, and {value!r} is none",
             variable=variable.name,

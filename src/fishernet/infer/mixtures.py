@@ -200,7 +200,8 @@ def moments_on_scale(variable: Column, means: Array, sds: Array) -> tuple[Array,
     if variable.scale is None:
         return means, sds
     centres = mean_on_scale(variable, means, sds)
-    return centres, np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
+    with np.errstate(over="ignore", invalid="ignore"):  # wider than numbers reach
+        return centres, np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)

@@ -139,7 +139,7 @@ class MixedTerms:
         pairs = [(child, self._telling(parents)) for child, parents in pairs]
         told, weights = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
         if self._averaged:
-            told *= float(self._source.total) / np.maximum(weights, np.finfo(np.float64).tiny)
+            told *= float(self._source.total) / np.where(weights > 0, weights, 1.0)  # what no row tells is 0
         found: Floats = np.where(weights > 0, told, 0.0) + alone
         return found
 

@@ -35,6 +35,7 @@ from fishernet.cli.terminal import (
     check_folder,
     exit_code_option,
     number,
+    p_value,
     progress_bar,
     shown,
     shown_states,
@@ -255,7 +256,7 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     verdict = "a change" if test.p_value <= change.level else none
     nats = f"; {number(change.nats)} nats" if change.nats else ""
     how = several(test.permutations, "permutation") if test.permutations else "by tests of conditionals"
-    by = f"p = {number(test.p_value)}, {how}{nats}"
+    by = f"p = {p_value(test.p_value)}, {how}{nats}"
     size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
     lines = [f"{size}: {verdict} ({by})"]
     if (told := change.told_of_rows()) is not None:
@@ -263,7 +264,7 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     if change.missing:
         lines += ["", "The share of missing cells changed:"]
         lines += [
-            f"  {shown(m.variable)}: {100 * m.before:.3g} % -> {100 * m.after:.3g} % (p = {number(m.p_corrected)})"
+            f"  {shown(m.variable)}: {100 * m.before:.3g} % -> {100 * m.after:.3g} % (p = {p_value(m.p_corrected)})"
             for m in change.missing
         ]
     if change.new_labels:
@@ -298,7 +299,7 @@ def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
         share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
         support = [f"{100 * of.support:.0f} %"] if several_graphs else []
         interval = f"{number(of.low)} to {number(of.high)}"
-        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_corrected), *support))
+        lines.append((f"  {shown(name)}", number(of.nats), interval, share, p_value(of.p_corrected), *support))
     return aligned(lines)
 
 

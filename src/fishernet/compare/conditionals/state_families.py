@@ -79,9 +79,11 @@ class StateFamilies(Families):
         return 1.0 if math.isnan(p) else p
 
     def new_labels(self) -> dict[str, dict[State, int]]:
-        """Return the labels that only the later table has, by column, with their rows."""
+        """Return the labels that only the later table has, by column, with their rows; bins of numbers are none."""
         found = {}
         for v, variable in enumerate(self._tables[0].variables):
+            if cast(Variable, variable).cuts is not None:
+                continue
             before, after = (counts[0] for counts in self.counts((v,)))
             new = {
                 cast(Variable, variable).states[k]: round(after[k]) for k in np.flatnonzero((before == 0) & (after > 0))
