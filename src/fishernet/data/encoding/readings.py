@@ -7,6 +7,7 @@ labels may stand beside the others, in less than half of the cells: words for a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,6 +29,8 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 MOST_WORDS = 5  # without a digit, beside numbers, which may mean missing cells
 MOST_OF_WORDS = 0.2  # of the cells
+PARTS = re.compile(r"\s*(?P<first>\d{1,2})\D(?P<second>\d{1,2})\D(?P<year>\d+)")  # of a date
+FEWEST_MONTHS = 3
 HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
@@ -120,7 +123,7 @@ def reading_of(
     others = [label for label, flag in zip(texts, absent.tolist(), strict=True) if not flag]
     if not others or (2 * times[absent].sum() >= total and not many):
         return None
-    forms = _all_fit(others, forms_for(others[0], text))
+    forms = _by_months(_all_fit(others, forms_for(others[0], text)), others)
     if not forms:
         return None
     form, held = forms[0], times[~absent]
@@ -143,6 +146,22 @@ def reading_of(
         n = int(times[absent].sum())
         told.append(f"{several(n, 'cell')} with {listed(missing)} {'is' if n == 1 else 'are'} missing")
     return replace(found, told="; ".join(filter(None, told)))
+
+
+def _by_months(forms: list[Form], texts: Sequence[str]) -> list[Form]:
+    """Return forms in the order in which they are taken: the day first where that is the first of some months.
+
+    A month that stays the same for years, in which the days run from 1 to 12, is none.
+    """
+    if not forms or forms[0].order != "month-first":
+        return forms
+    parts = [PARTS.match(text) for text in texts]
+    firsts, seconds, years = (
+        {int(found[at]) for found in parts if found is not None} for at in ("first", "second", "year")
+    )
+    if firsts != {1} or len(seconds) < FEWEST_MONTHS or len(years) < 2:
+        return forms
+    return sorted(forms, key=lambda form: form.order != "day-first")
 
 
 def spoiling(texts: Sequence[str], text: TextFormat | None) -> tuple[Form | None, list[int]]:
