@@ -290,6 +290,31 @@ def test_numbers_in_even_steps_and_years_are_names(tmp_path: Path, names: str) -
     assert read_table(tmp_path / "t.csv").names == tuple(names.split(","))
 
 
+def test_a_line_that_names_what_the_first_leaves_open_is_part_of_the_header(tmp_path: Path) -> None:
+    """As answers below questions in a survey; the words may occur among the rows below."""
+    rows = "".join(
+        f"{1000 + i},{'Yes' if i % 2 else 'No'},{'tea' if i % 3 else ''},{'milk' if i % 5 else ''},\n"
+        for i in range(30)
+    )
+    (tmp_path / "t.csv").write_text(f"id,Thirsty?,What do you drink?,,\n,Response,tea,milk,rum\n{rows}")
+    with pytest.warns(FishernetWarning, match="1 line below the names"):
+        table = read_table(tmp_path / "t.csv", columns=["Thirsty? Response", "What do you drink? milk"])
+    assert (table.n_rows, table["Thirsty? Response"].tolist()[:2]) == (30, ["No", "Yes"])
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["Lots of people,,,,\ncannot resist,writing,,,\nnotes,,,,here\n", "Refreshed on:,,,,\n", "Ward 3,,,,x\n,,,2024,\n"],
+)
+def test_stray_words_above_a_full_row_of_names_are_no_names(tmp_path: Path, above: str) -> None:
+    rows = "".join(
+        f"{'xyz'[i % 3]},{'uv'[i % 2]},{i * 7 % 30 / 4},2023-05-{i % 28 + 1:02d},{i % 4}\n" for i in range(30)
+    )
+    (tmp_path / "t.csv").write_text(f"{above}who,where,how much,when,often\n{rows}")
+    with pytest.warns(FishernetWarning, match=f"{above.count(chr(10))} lines? above the header"):
+        assert read_table(tmp_path / "t.csv").names == ("who", "where", "how much", "when", "often")
+
+
 def test_questions_above_money_and_dates_are_part_of_the_header(tmp_path: Path) -> None:
     rows = "".join(f"{'xy'[i % 2]},${i * 7 % 90}.50,{i % 27 + 1:02d}.05.2023\n" for i in range(30))
     (tmp_path / "t.csv").write_text(f"who,paid,on\nWho was it?,How much?,When?\n{rows}")
@@ -370,6 +395,19 @@ def test_notes_below_a_table_are_no_rows(tmp_path: Path) -> None:
         path.write_text(f"a,b\n{rows}{below}")
         with pytest.raises(FileFormatError, match="the header has 2 cells, this row 1"):
             read_table(path)
+
+
+def test_a_last_row_of_sums_is_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{'NESW'[i % 4]}{i},{i * 37 % 91},{i / 8}\n" for i in range(12))
+    totals = [sum(i * 37 % 91 for i in range(12)), sum(i / 8 for i in range(12))]
+    for last in (f"Total,{totals[0]},{totals[1]}", f'"Grand total",{totals[0]},'):
+        path.write_text(f"region,sales,cost\n{rows}{last}\n")
+        for read in (read_table, fn.scan):
+            with pytest.warns(FishernetWarning, match="the last row .* has the sums of the others"):
+                assert read(path, exclude=["region"]).n_rows == 12
+    path.write_text(f"region,sales,cost\n{rows}Total,{totals[0] + 1},5.5\n")  # a company of that name
+    assert read_table(path, exclude=["region"]).n_rows == 13
 
 
 def test_notes_below_a_table_may_have_all_its_delimiters(tmp_path: Path) -> None:

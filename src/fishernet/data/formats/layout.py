@@ -12,7 +12,7 @@ import itertools
 import mmap
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,7 +23,8 @@ from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.encoding.readings import reading_of
 from fishernet.data.formats.contents import Note
-from fishernet.data.formats.text_file import LAST_ROWS, NOTE, Record, TextFile, explain, records
+from fishernet.data.formats.ending import without_last_lines
+from fishernet.data.formats.text_file import Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, PLAIN, Options
 
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
@@ -35,6 +36,8 @@ SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
 LEAST_BESIDE = 3  # words beside one above numbers, which make a header of them
 MOST_TITLES = 16  # lines above a header
+SAYS_LITTLE = 4  # of so many columns one cell
+FIRST_BELOW = 8  # rows, which tell whether names stand above them
 MOSTLY = 2 / 3  # of the rows that a delimiter cuts into as many cells, where none cuts all so
 TITLED = 3  # columns, from which on a row with one cell is a title
 MOST_NEW = 3  # one label in so many of a first row may not occur in the rows below
@@ -128,7 +131,7 @@ def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFil
     if said is not None and len(sample) > 1:
         sample = sample[1:]
     if "" in options.na_values:
-        file, note = _without_last_lines(file, delimiter, _width(sample))
+        file, note = without_last_lines(file, delimiter, _width(sample))
         notes += [] if note is None else [note]
     return file, delimiter, sample, notes
 
@@ -190,47 +193,6 @@ def _said_delimiter(file: TextFile) -> str | None:
     except UnicodeDecodeError:  # said better by what reads the rows
         return None
     return None if found is None else found[1]
-
-
-def _without_last_lines(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, Note | None]:
-    """Return a file without the lines that end it and are no rows, and what they were.
-
-    Those are lines of delimiters alone, as sheets leave them, and notes: a few lines of which the first cell alone says
-    something, one of them a sentence, below rows that say more. Lines of delimiters between others stay: they are rows
-    of which nothing is known, and are answered as the others are.
-    """
-    mark = delimiter.encode() * (width - 1)
-    if width < LEAST_BELOW or file.gzipped or not file.end(len(mark) + 2).rstrip(b"\r\n").endswith(mark):
-        return file, None
-    with file.whole() as stream:
-        lines = [line.rstrip(b"\r") for line in stream.read().rstrip(b"\r\n").split(b"\n")]
-    last = list(itertools.takewhile(lambda line: line.endswith(mark), reversed(lines)))
-    n_blank = len(list(itertools.takewhile(lambda line: line == mark, last)))
-    n, told = n_blank, f"{n_blank:,} {'row' if n_blank == 1 else 'rows'} without a cell at the end"
-    told += " is left out" if n_blank == 1 else " are left out"
-    if width >= TITLED and _are_notes(last, delimiter, width) and _say_more(lines[: len(lines) - len(last)], mark):
-        n, told = len(last), f"the lines from {len(lines) - len(last) + 1:,} on are notes below the table, and left out"
-    if n == 0:
-        return file, None
-    return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n]) + b"\n"), Note(told)
-
-
-def _are_notes(lines: Sequence[bytes], delimiter: str, width: int) -> bool:
-    """Whether the first cell alone of some lines says something, which is a sentence in one."""
-    texts = [line.decode(errors="replace") for line in lines]
-    try:
-        cells = list(csv.reader(texts, delimiter=delimiter))
-    except csv.Error:  # a file whose lines end otherwise
-        return False
-    said = [row[0] for row in cells if any(map(str.strip, row))]
-    if not 0 < len(said) <= LAST_ROWS or len(cells) != len(texts) or any(len(row) != width for row in cells):
-        return False
-    return all(map(str.strip, said)) and any(NOTE.search(text) for text in said)
-
-
-def _say_more(lines: Sequence[bytes], mark: bytes) -> bool:
-    """Whether no line, but for titles at the beginning, has its first cell alone."""
-    return len(lines) > LEAST_BELOW and not any(line.endswith(mark) for line in lines[MOST_TITLES:])
 
 
 def _are_spaced(rows: Sequence[Record]) -> bool:
@@ -335,8 +297,27 @@ def _header_place(sample: Sequence[Record], skip_rows: int | None) -> int:
         is_title = is_title or (len(record.cells) == 1 < width and not _goes_on(sample[place + 1 :]))
         is_comment = record.text.startswith("#") and (len(record.cells) != width or not _goes_on(sample[place + 1 :]))
         if not is_title and not is_comment:
-            return place if len(sample) - place > 1 else 0
+            return _fuller_place(sample, place, width) if len(sample) - place > 1 else 0
     return 0
+
+
+def _fuller_place(sample: Sequence[Record], place: int, width: int) -> int:
+    """Return where a full row of mostly different words stands above numbers, below what has gaps and is no header.
+
+    That is a few lines with stray words, or one line that says little: names of groups of columns say more.
+    """
+    said = sum(bool(cell.strip()) for cell in sample[place].cells)
+    for at in range(place + 1, min(place + MOST_TITLES, len(sample) - LEAST_BELOW)) if said < width else ():
+        cells = [cell.strip() for cell in sample[at].cells]
+        if len(cells) != width or not all(cells):
+            continue
+        kinds = _kinds(sample[at + 1 : at + 1 + FIRST_BELOW])
+        are_names = SAYS_LITTLE * len(set(cells)) > (SAYS_LITTLE - 1) * width and not any(
+            _kind([cells[column]]) for column in kinds
+        )
+        is_far = at > place + 1 or SAYS_LITTLE * said <= width
+        return at if kinds and are_names and is_far else place
+    return place
 
 
 def _goes_on(rows: Sequence[Record]) -> bool:
@@ -354,7 +335,12 @@ def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
         return 0
     most = min(MOST_HEADERS, len(rows) - LEAST_BELOW - 1)
     below = rows[max(1, most) :]
-    return 1 + len(list(itertools.takewhile(lambda row: _is_another_header(row.cells, below), rows[1:most])))
+    kinds, names = _kinds(below), rows[0].cells
+
+    def goes_on(row: Record) -> bool:
+        return _is_another_header(row.cells, below) or _fills_names(names, row.cells, kinds)
+
+    return 1 + len(list(itertools.takewhile(goes_on, rows[1:most])))
 
 
 def _kinds(rows: Sequence[Record]) -> dict[int, str]:
@@ -415,6 +401,13 @@ def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
     if any(cell and cell in known for cell in (*words, *others)):
         return False
     return len(words) > 1 or (len(others) >= LEAST_BESIDE and all(others) and len({*words, *others}) == len(cells))
+
+
+def _fills_names(names: Sequence[str], cells: Sequence[str], kinds: Iterable[int]) -> bool:
+    """Whether a row has words where several names are lacking, and none but words above numbers and dates."""
+    filled = [cell.strip() for name, cell in zip(names, cells, strict=False) if not name.strip() and cell.strip()]
+    above = [cells[place].strip() for place in kinds if place < len(cells)]
+    return len(filled) > 1 and bool(above) and not any(word and _kind([word]) for word in (*above, *filled))
 
 
 def _may_be_missing(word: str) -> bool:
