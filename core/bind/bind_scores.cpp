@@ -152,7 +152,7 @@ std::pair<Out<double>, Out2<double>> set_terms(BoundSums& self, const In<std::in
 }
 
 // The node-average scores of families over rows with missing cells.
-Out<double> node_average(const BoundColumns& table, double total, double price, double unit,
+Out<double> node_average(const BoundColumns& table, double total, double price, double least, double unit,
                          const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                          const In<std::int32_t>& parents) {
     const auto& columns = table.columns.columns;
@@ -165,7 +165,7 @@ Out<double> node_average(const BoundColumns& table, double total, double price, 
     std::vector<double> scores(families.size());
     {
         const nb::gil_scoped_release release;
-        node_average_scores(table.columns, families, {total, price, unit}, scores, check_signals);
+        node_average_scores(table.columns, families, {total, price, least, unit}, scores, check_signals);
     }
     return to_python(std::move(scores));
 }
@@ -254,7 +254,7 @@ void bind_scores(nb::module_& m) {
         .def("set_terms", &set_terms, nb::arg("offsets").noconvert(), nb::arg("members").noconvert(), nb::arg("counts"),
              nb::arg("states"), nb::arg("of_child").noconvert());
 
-    m.def("node_average_scores", &node_average, nb::arg("table"), nb::arg("total"), nb::arg("price"), nb::arg("unit"),
+    m.def("node_average_scores", &node_average, nb::arg("table"), nb::arg("total"), nb::arg("price"), nb::arg("least"), nb::arg("unit"),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
     m.def("log_rising_each", &rising_each, nb::arg("log_a").noconvert(), nb::arg("n").noconvert());

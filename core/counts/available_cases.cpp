@@ -185,7 +185,8 @@ void node_average_scores(const Columns& table, const Families& families, const A
         family.push_back(&table.columns[static_cast<std::size_t>(families.children[f])]);
         const Sums sums = sums_of(table, family, rule.unit, work);
         const double n = static_cast<double>(sums.n) * rule.unit;
-        scores[f] = (n > 0 ? rule.total / n * sums.gain() : 0.0) - rule.price * configurations * (family.back()->cardinality - 1.0);
+        const double times = n > 0 ? rule.total / n : 0.0;
+        scores[f] = times * sums.gain() - std::max(rule.price, rule.least * times) * configurations * (family.back()->cardinality - 1.0);
     }, check, static_cast<double>(families.size()) * static_cast<double>(table.n_rows) > 20000);
 }
 

@@ -14,11 +14,13 @@ namespace fishernet {
 struct AverageRule {
     double total;  // of all rows
     double price;  // of a free parameter
+    double least;  // the same of a family that all rows know
     double unit;
 };
 
-// scores[f] = total / n I(child; parents) - price q (r - 1), where the information, n times the mutual one, is that of the n
-// rows that are complete in the family; 0 of a family without any. Families have at most 2^62 cells.
+// scores[f] = total / n I(child; parents) - max(price, least total / n) q (r - 1), where the information, n times the
+// mutual one, is that of the n rows that are complete in the family; 0 of a family without any, which has the price. Families
+// have at most 2^62 cells.
 void node_average_scores(const Columns& table, const Families& families, const AverageRule& rule,
                          std::span<double> scores, StopCheck check);
 

@@ -146,7 +146,7 @@ void check_available_cases() {
     const std::vector<std::int64_t> offsets{0, 0, 1, 3, 6};
     const std::vector<std::int32_t> parents{0, 0, 3, 0, 1, 2};
     std::vector<double> scores(4);
-    node_average_scores(incomplete.columns, {children, offsets, parents}, {500, 1.5, 1.0}, scores, nullptr);
+    node_average_scores(incomplete.columns, {children, offsets, parents}, {500, 1.5, 1.2, 1.0}, scores, nullptr);
     for (std::size_t f = 0; f < 4; ++f) {
         std::map<std::vector<int>, double> joint, of_parents;
         std::map<int, double> of_child;
@@ -175,7 +175,7 @@ void check_available_cases() {
             const std::vector<int> configuration(cell.begin(), cell.end() - 1);
             information += count * std::log(count * n / (of_parents[configuration] * of_child[cell.back()]));
         }
-        double price = 1.5 * static_cast<double>(network.model.cardinalities[f] - 1);
+        double price = std::max(1.5, 1.2 * 500 / n) * static_cast<double>(network.model.cardinalities[f] - 1);
         for (auto p = offsets[f]; p < offsets[f + 1]; ++p) {
             price *= static_cast<double>(network.model.cardinalities[static_cast<std::size_t>(parents[static_cast<std::size_t>(p)])]);
         }

@@ -79,6 +79,7 @@ def node_average_scores(
     table: Columns,
     total: float,
     price: float,
+    least: float,
     unit: float,
     children: Int32,
     offsets: Int64,

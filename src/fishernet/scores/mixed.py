@@ -32,6 +32,7 @@ from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.scores.base import Families
 from fishernet.scores.label_moments import LabelMoments, moments_of
+from fishernet.scores.node_average import price as price_of_rows
 
 Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
@@ -135,12 +136,16 @@ class MixedTerms:
 
     def _available(self, pairs: Sequence[_Pair]) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
-        alone = np.array([self._alone_of(child) for child, _ in pairs])
+        asked, alone = pairs, np.array([self._alone_of(child) for child, _ in pairs])
         pairs = [(child, self._telling(parents)) for child, parents in pairs]
         told, weights = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
-        if self._averaged:
-            told *= float(self._source.total) / np.where(weights > 0, weights, 1.0)  # what no row tells is 0
-        found: Floats = np.where(weights > 0, told, 0.0) + alone
+        found: Floats = np.where(weights > 0, told, 0.0)
+        if self._averaged:  # as the node-average likelihood: what few rows tell by chance counts and costs as often
+            total = float(self._source.total)
+            times = total / np.where(weights > 0, weights, total)
+            dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - self._price)
+            found = found * times - dearer * np.array([self._parameters(parents) for _, parents in asked])
+        found = found + alone
         return found
 
     def _of_rows(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:

@@ -32,7 +32,9 @@ class NodeAverage(Score):
 
     The scores of two graphs come from different rows and differ by chance, by the root of N. So BIC's price would keep
     arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
-    that are missing. On complete data this is BIC.
+    that are missing. On complete data this is BIC. What n rows show by chance counts N / n times, and so does BIC's
+    price at least: ``max(price, N / n log(N) / 2)``. Otherwise independent columns, each of which lacks most of its
+    cells, are all joined by arcs.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ class NodeAverageTerms:
         self._source = source
         alone = source.statistics([(v,) for v in range(len(source.variables))])
         self._alone = np.array([_mean_log_likelihood(one) * float(source.total) for one in alone])
-        self.price = price_of(source, caution)
+        self.price, self._least = price_of(source, caution), price(float(source.total), 0.0)
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
@@ -101,7 +103,9 @@ class NodeAverageTerms:
             found = self._source.statistics(sets)
             return np.array([self._of(one, child) for one, (child, _) in zip(found, families, strict=True)])
         flat = (families.children, families.offsets, families.parents)
-        return _core.node_average_scores(rows.native, float(rows.total), self.price, rows.weights_in_units[1], *flat)
+        return _core.node_average_scores(
+            rows.native, float(rows.total), self.price, self._least, rows.weights_in_units[1], *flat
+        )
 
     def _of(self, statistic: Statistic, child: int) -> float:
         """Return the same of a family of which only counts are known."""
@@ -116,7 +120,8 @@ class NodeAverageTerms:
         _, group = np.unique(np.delete(states, at, axis=1), axis=0, return_inverse=True)
         of_group = np.bincount(group.ravel(), counts)[group.ravel()]
         gain = float(counts @ np.log(n * counts / (of_group * of_state)))
-        return float(self._source.total) / n * gain - self.price * free
+        times = float(self._source.total) / n
+        return times * gain - max(self.price, self._least * times) * free
 
 
 def _mean_log_likelihood(statistic: Statistic) -> float:

@@ -332,6 +332,8 @@ def test_node_average_scores_are_sums_over_complete_rows(
             information = float((flat[positive] * np.log(flat[positive] / outer[positive])).sum())
         alone = np.bincount(codes[child], w, sizes[child] + 1)[:-1]
         likelihood = (alone[alone > 0] * np.log(alone[alone > 0] / alone.sum())).sum()
-        wanted = (total / n * information if n else 0.0) - price * (sizes[child] - 1) * np.prod(sizes[family[:-1]])
+        times = total / n if n else 0.0
+        paid = max(price, times * np.log(total) / 2) * (sizes[child] - 1) * np.prod(sizes[family[:-1]])
+        wanted = times * information - paid
         wanted += total / alone.sum() * likelihood if alone.any() else 0.0
         assert got == pytest.approx(wanted, rel=1e-9, abs=1e-8)

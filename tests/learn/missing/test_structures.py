@@ -313,3 +313,16 @@ def test_a_root_or_a_class_that_is_nearly_empty_is_taken_as_asked() -> None:
     assert fn.learn.chow_liu(sparse, root="v1").parents[1] == ()
     arcs = fn.learn.kdb(sparse, "v1", missing="node-average").edges
     assert {child for parent, child in arcs if parent == "v1"} == {"v0", "v2", "v3", "v4"}
+
+
+@pytest.mark.parametrize("kind", ["labels", "both"])
+def test_columns_that_lack_most_cells_are_not_joined_by_chance(kind: str) -> None:
+    """Four rows in a hundred know two columns that each lack 80 %: what chance says there counts 25 times."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rows: dict[str, Any] = {f"v{v}": rng.integers(0, 3, 1000).astype(object) for v in range(6)}
+        if kind == "both":
+            rows |= {f"x{v}": rng.normal(size=1000) for v in range(3)}
+        for name in ("v0", "v1", "v2", *(["x0", "x1"] if kind == "both" else [])):
+            rows[name][rng.random(1000) < 0.8] = None if name[0] == "v" else np.nan
+        assert fn.learn.structure(rows, missing="node-average").dag.n_edges == 0
