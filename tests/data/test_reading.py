@@ -425,6 +425,11 @@ def test_notes_below_a_table_may_have_all_its_delimiters(tmp_path: Path) -> None
     for above, below in (("", "z,,\n"), ("", "Sum of all,40,\n"), ("New York,,\n" * 20, "San Jose,,\n")):
         path.write_text(f"a,b,c\n{rows}{above}{rows}{below}")
         assert read_table(path).n_rows == 81 + above.count("\n")
+    path.write_text(f"a,b,c\n{rows}not known yet,,\n")  # a label of the schema, or none that is longer than all others
+    assert (
+        read_table(path, schema=[fn.Variable("a", ["x", "y", "not known yet"]), fn.Variable("b", range(7))]).n_rows
+        == 41
+    )
     path.write_bytes(f"a,b,c\n{rows}x,,\n".replace("\n", "\r").encode())  # lines that end as on old computers
     assert read_table(path).n_rows == 41
 

@@ -145,8 +145,8 @@ class MixedTerms:
             times = total / np.where(weights > 0, weights, total)
             dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - self._price)
             found = found * times - dearer * np.array([self._parameters(parents) for _, parents in asked])
-        found = found + alone
-        return found
+        scores: Floats = found + alone
+        return scores
 
     def _of_rows(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
         """Return what parents tell of each number, and the weight of the rows that are complete in the family."""

@@ -6,7 +6,7 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fishernet.base.names import listed
 from fishernet.data.encoding.labels import DECIMAL
@@ -21,19 +21,22 @@ NOTED = 3  # columns, from which on a row with one cell may be a note
 MOST_ABOVE = 16  # lines above a header
 
 
-def without_last_lines(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, Note | None]:
+def without_last_lines(
+    file: TextFile, delimiter: str, width: int, known: Collection[str] = ()
+) -> tuple[TextFile, Note | None]:
     """Return a file without the lines that end it and are no rows, and what they were.
 
     Those are lines of delimiters alone, as sheets leave them, and notes: a few lines of which the first cell alone says
     something, one of them a sentence, below rows that say more. Lines of delimiters between others stay: they are rows
     of which nothing is known, and are answered as the others are. A last row of totals is none where it has the sums.
+    What begins with a label that is `known` is a row.
     """
     mark = delimiter.encode() * (width - 1)
     if width < FEWEST or file.gzipped:
         return file, None
     end = file.end(MOST_OF_LINE).rstrip(b"\r\n")
     if TOTAL.match(end.rpartition(b"\n")[2]):
-        return _without_sums(file, delimiter, width)
+        return _without_sums(file, delimiter, width, known)
     if not end.endswith(mark):
         return file, None
     with file.whole() as stream:
@@ -42,14 +45,16 @@ def without_last_lines(file: TextFile, delimiter: str, width: int) -> tuple[Text
     n_blank = len(list(itertools.takewhile(lambda line: line == mark, last)))
     n, told = n_blank, f"{n_blank:,} {'row' if n_blank == 1 else 'rows'} without a cell at the end"
     told += " is left out" if n_blank == 1 else " are left out"
-    if width >= NOTED and _are_notes(last, delimiter, width) and _say_more(lines[: len(lines) - len(last)], mark):
-        n, told = len(last), f"the lines from {len(lines) - len(last) + 1:,} on are notes below the table, and left out"
+    above = lines[: len(lines) - len(last)]
+    rows = [line for line in above if not line.endswith(mark)]
+    if width >= NOTED and _say_more(above, mark) and _are_notes(last, rows, delimiter, known):
+        n, told = len(last), f"the lines from {len(above) + 1:,} on are notes below the table, and left out"
     if n == 0:
         return file, None
     return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n]) + b"\n"), Note(told)
 
 
-def _without_sums(file: TextFile, delimiter: str, width: int) -> tuple[TextFile, Note | None]:
+def _without_sums(file: TextFile, delimiter: str, width: int, known: Collection[str]) -> tuple[TextFile, Note | None]:
     """Return a file without its last row where that is called a total and has the sum of a column."""
     with file.whole() as stream:
         above, _, last = stream.read().rstrip(b"\r\n").rpartition(b"\n")
@@ -58,29 +63,34 @@ def _without_sums(file: TextFile, delimiter: str, width: int) -> tuple[TextFile,
         totals = next(csv.reader([last.decode().rstrip("\r")], delimiter=delimiter), [])
     except (csv.Error, UnicodeDecodeError):  # said better by what reads the rows
         return file, None
-    if len(totals) != width or len(rows) <= FEWEST or any(len(row) != width for row in rows):
+    if len(totals) != width or totals[0] in known or len(rows) <= FEWEST or any(len(row) != width for row in rows):
         return file, None
     for place, total in enumerate(totals):
-        known = [row[place] for row in rows if row[place].strip() not in DEFAULT_NA]
-        if len(known) > FEWEST and all(DECIMAL.fullmatch(cell.strip()) for cell in (total, *known)):
-            found = math.fsum(map(float, known))
+        cells = [row[place] for row in rows if row[place].strip() not in DEFAULT_NA]
+        if len(cells) > FEWEST and all(DECIMAL.fullmatch(cell.strip()) for cell in (total, *cells)):
+            found = math.fsum(map(float, cells))
             if found and math.isclose(found, float(total), rel_tol=1e-9):
                 told = f"the last row ({listed(totals, 3)}) has the sums of the others, and is left out"
                 return TextFile(file.path, False, above + b"\n"), Note(told)
     return file, None
 
 
-def _are_notes(lines: Sequence[bytes], delimiter: str, width: int) -> bool:
-    """Whether the first cell alone of some lines says something, which is a sentence in one."""
-    texts = [line.decode(errors="replace") for line in lines]
+def _are_notes(lines: Sequence[bytes], above: Sequence[bytes], delimiter: str, known: Collection[str]) -> bool:
+    """Whether the first cell alone of some lines says something, which in one is a longer sentence than others are."""
     try:
-        cells = list(csv.reader(texts, delimiter=delimiter))
+        said = [text for text in _first_cells(lines, delimiter) if text.strip()]
+        others = _first_cells(above[-LAST_ROWS:], delimiter)
     except csv.Error:  # a file whose lines end otherwise
         return False
-    said = [row[0] for row in cells if any(map(str.strip, row))]
-    if not 0 < len(said) <= LAST_ROWS or len(cells) != len(texts) or any(len(row) != width for row in cells):
+    if not 0 < len(said) <= LAST_ROWS or any(text in known for text in said):
         return False
-    return all(map(str.strip, said)) and any(NOTE.search(text) for text in said)
+    most = max((len(text.split()) for text in others), default=0)
+    return any(NOTE.search(text) and len(text.split()) > most for text in said)
+
+
+def _first_cells(lines: Sequence[bytes], delimiter: str) -> list[str]:
+    rows = csv.reader((line.decode(errors="replace") for line in lines), delimiter=delimiter)
+    return [row[0] for row in rows if row]
 
 
 def _say_more(lines: Sequence[bytes], mark: bytes) -> bool:

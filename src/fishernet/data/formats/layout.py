@@ -131,7 +131,10 @@ def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFil
     if said is not None and len(sample) > 1:
         sample = sample[1:]
     if "" in options.na_values:
-        file, note = without_last_lines(file, delimiter, _width(sample))
+        known = {
+            str(state) for variable in options.schema or () if not variable.is_continuous for state in variable.states
+        }
+        file, note = without_last_lines(file, delimiter, _width(sample), known)
         notes += [] if note is None else [note]
     return file, delimiter, sample, notes
 
