@@ -185,8 +185,9 @@ void node_average_scores(const Columns& table, const Families& families, const A
         family.push_back(&table.columns[static_cast<std::size_t>(families.children[f])]);
         const Sums sums = sums_of(table, family, rule.unit, work);
         const double n = static_cast<double>(sums.n) * rule.unit;
-        const double times = n > 0 ? rule.total / n : 0.0;
-        scores[f] = times * sums.gain() - std::max(rule.price, rule.least * times) * configurations * (family.back()->cardinality - 1.0);
+        const double times = n > 0 ? rule.total / n : 0.0, free = family.back()->cardinality - 1.0;
+        const double dearer = std::max(0.0, rule.least * times - rule.price);
+        scores[f] = times * sums.gain() - (rule.price * configurations + dearer * (configurations - 1)) * free;
     }, check, static_cast<double>(families.size()) * static_cast<double>(table.n_rows) > 20000);
 }
 

@@ -18,9 +18,9 @@ struct AverageRule {
     double unit;
 };
 
-// scores[f] = total / n I(child; parents) - max(price, least total / n) q (r - 1), where the information, n times the
-// mutual one, is that of the n rows that are complete in the family; 0 of a family without any, which has the price. Families
-// have at most 2^62 cells.
+// scores[f] = total / n I(child; parents) - price q (r - 1) - dearer (q - 1) (r - 1), where the information, n times the
+// mutual one, is that of the n rows that are complete in the family, and what parents cost is dearer by least total / n - price
+// where that is more than 0. Both are 0 of a family that no row knows. Families have at most 2^62 cells.
 void node_average_scores(const Columns& table, const Families& families, const AverageRule& rule,
                          std::span<double> scores, StopCheck check);
 

@@ -175,10 +175,12 @@ void check_available_cases() {
             const std::vector<int> configuration(cell.begin(), cell.end() - 1);
             information += count * std::log(count * n / (of_parents[configuration] * of_child[cell.back()]));
         }
-        double price = std::max(1.5, 1.2 * 500 / n) * static_cast<double>(network.model.cardinalities[f] - 1);
+        double configurations = 1;
         for (auto p = offsets[f]; p < offsets[f + 1]; ++p) {
-            price *= static_cast<double>(network.model.cardinalities[static_cast<std::size_t>(parents[static_cast<std::size_t>(p)])]);
+            configurations *= static_cast<double>(network.model.cardinalities[static_cast<std::size_t>(parents[static_cast<std::size_t>(p)])]);
         }
+        const double dearer = std::max(0.0, 1.2 * 500 / n - 1.5), free = static_cast<double>(network.model.cardinalities[f] - 1);
+        const double price = (1.5 * configurations + dearer * (configurations - 1)) * free;
         CHECK(std::abs(scores[f] - (500 / n * information - price)) < 1e-8 * std::max(1.0, price));
     }
 }

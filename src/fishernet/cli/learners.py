@@ -79,7 +79,8 @@ def _found(facts: Facts) -> list[Line]:
     if "inputs" in facts:
         lines.append(("inputs", f"{sum(map(len, facts['inputs'].values())):,}"))
     if "score_value" in facts:
-        lines.append((f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"))
+        on = "the rows to learn from" + (", with numbers on their scales" if facts.get("scales") else "")
+        lines.append((f"{facts['score']} score", f"{number(facts['score_value'])} on {on}"))
     if "candidates" in facts:
         looked = f"{facts['steps']:,} steps, {facts['candidates']:,} candidates looked at"
         lines.append(("search", f"{looked}, {facts['local_scores']:,} distinct local scores"))

@@ -38,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
 _Pair = tuple[int, tuple[int, ...]]  # a child and its parents
 
+ALONE = 2  # parameters of a number without parents
 MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
 
@@ -144,7 +145,7 @@ class MixedTerms:
             total = float(self._source.total)
             times = total / np.where(weights > 0, weights, total)
             dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - self._price)
-            found = found * times - dearer * np.array([self._parameters(parents) for _, parents in asked])
+            found = found * times - dearer * np.array([self._parameters(parents) - ALONE for _, parents in asked])
         scores: Floats = found + alone
         return scores
 

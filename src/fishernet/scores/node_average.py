@@ -33,8 +33,8 @@ class NodeAverage(Score):
     The scores of two graphs come from different rows and differ by chance, by the root of N. So BIC's price would keep
     arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
     that are missing. On complete data this is BIC. What n rows show by chance counts N / n times, and so does BIC's
-    price at least: ``max(price, N / n log(N) / 2)``. Otherwise independent columns, each of which lacks most of its
-    cells, are all joined by arcs.
+    price at least: what parents cost, ``price (q - 1) (r - 1)``, has ``max(price, N / n log(N) / 2)`` for its price.
+    Otherwise independent columns, each of which lacks most of its cells, are all joined by arcs.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ class NodeAverageTerms:
         of_group = np.bincount(group.ravel(), counts)[group.ravel()]
         gain = float(counts @ np.log(n * counts / (of_group * of_state)))
         times = float(self._source.total) / n
-        return times * gain - max(self.price, self._least * times) * free
+        dearer = max(0.0, self._least * times - self.price)
+        return times * gain - self.price * free - dearer * (free - sizes[at] + 1)
 
 
 def _mean_log_likelihood(statistic: Statistic) -> float:

@@ -333,7 +333,8 @@ def test_node_average_scores_are_sums_over_complete_rows(
         alone = np.bincount(codes[child], w, sizes[child] + 1)[:-1]
         likelihood = (alone[alone > 0] * np.log(alone[alone > 0] / alone.sum())).sum()
         times = total / n if n else 0.0
-        paid = max(price, times * np.log(total) / 2) * (sizes[child] - 1) * np.prod(sizes[family[:-1]])
-        wanted = times * information - paid
+        free, configurations = sizes[child] - 1, np.prod(sizes[family[:-1]])
+        dearer = max(price, times * np.log(total) / 2)
+        wanted = times * information - (price + dearer * (configurations - 1)) * free
         wanted += total / alone.sum() * likelihood if alone.any() else 0.0
         assert got == pytest.approx(wanted, rel=1e-9, abs=1e-8)
