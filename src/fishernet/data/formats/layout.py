@@ -310,7 +310,9 @@ def _fuller_place(sample: Sequence[Record], place: int, width: int) -> int:
     That is a few lines with stray words, or one line that says little: names of groups of columns say more.
     """
     said = sum(bool(cell.strip()) for cell in sample[place].cells)
-    for at in range(place + 1, min(place + MOST_TITLES, len(sample) - LEAST_BELOW)) if said < width else ():
+    if said == width:
+        return place
+    for at in range(place + 1, min(place + MOST_TITLES, len(sample) - LEAST_BELOW)):
         cells = [cell.strip() for cell in sample[at].cells]
         if len(cells) != width or not all(cells):
             continue
