@@ -373,3 +373,20 @@ def test_the_rows_behind_an_answer(tmp_path: Path) -> None:
 )
 def test_one_answer_is_explained(words: list[str], asia: Path, tmp_path: Path) -> None:
     assert "--why explains the answer for one NAME" in refused("query", asia, *words, "--why", tmp_path / "a.csv")
+
+
+def test_dates_of_a_gaussian_network_are_dates(tmp_path: Path) -> None:
+    """A linear network keeps what its columns are: learned, asked, scored and predicted with the words of the table."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2020-01-01") + np.arange(200)
+    a = np.arange(200) / 50 + rng.normal(size=200)
+    table, model = tmp_path / "t.csv", tmp_path / "m.json"
+    table.write_text("day,a\n" + "".join(f"{day},{x:.3f}\n" for day, x in zip(days, a, strict=True)))
+    good("learn", table, "-o", model, "--score", "fractional")
+    mean = facts_of("query", model, "day", "--given", "a=2")["normal"]["mean"][0]
+    assert np.datetime64(mean, "D") in days
+    assert "day = 2020-05-05" in good("query", model, "a", "--given", "day=2020-05-05").out
+    assert facts_of("query", model, "--most-probable", "--given", "a=2")["most_probable"]["day"] == mean
+    assert facts_of("score", model, table)["rows"] == 200
+    predicted = facts_of("predict", model, table, "--target", "day")["predicted"]
+    assert all(np.datetime64(day, "D") > np.datetime64("2019-01-01") for day in predicted)

@@ -406,6 +406,11 @@ def test_a_last_row_of_sums_is_no_row(tmp_path: Path) -> None:
         for read in (read_table, fn.scan):
             with pytest.warns(FishernetWarning, match="the last row .* has the sums of the others"):
                 assert read(path, exclude=["region"]).n_rows == 12
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(f"Sales of the year\n\nregion,sales,cost\n{rows}{last}\n".encode()))
+    with pytest.warns(FishernetWarning) as warned:  # of the title, too
+        assert read_table(packed, exclude=["region"]).n_rows == 12
+    assert "has the sums of the others" in " ".join(str(warning.message) for warning in warned)
     path.write_text(f"region,sales,cost\n{rows}Total,{totals[0] + 1},5.5\n")  # a company of that name
     assert read_table(path, exclude=["region"]).n_rows == 13
 

@@ -33,8 +33,8 @@ def called(model: Model) -> str:
     return a(model.kind)
 
 
-def is_gaussian(model: Model) -> bool:
-    """Whether a model's variables are numbers."""
+def is_of_numbers(model: Model) -> bool:
+    """Whether a model is a network all of whose variables are numbers."""
     return model.values == "numbers" and model.graph is not None
 
 

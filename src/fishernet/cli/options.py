@@ -190,9 +190,9 @@ class Reading:
         return with_states_of_model(refuse_empty(path, table)) if opening().scheduler is None else table
 
     def read_numbers(
-        self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
+        self, path: Path, what: str, variables: Sequence[Column] | None = None, progress: Call | None = None
     ) -> Table:
-        """Read columns of numbers without gaps: those named, or all (of ``--columns``); `what` takes them."""
+        """Read columns of numbers without gaps: those of a model, or all (of ``--columns``); `what` takes them."""
         opening().here_only(what)
         if self.bins is not None:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
@@ -202,13 +202,13 @@ class Reading:
             raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
         kept = "drop" if self.missing == "drop" else "keep"
         try:
-            if names is None:
+            if variables is None:
                 table = replace(self, missing=kept).read(path, progress)
-                table = table.conform([Continuous(name) for name in table.names])
+                table = table.conform([v if v.is_continuous else Continuous(v.name) for v in table.variables])
             else:
-                table = read(path, progress, schema=[Continuous(name) for name in names], missing=kept)
+                table = read(path, progress, schema=variables, missing=kept)
         except UnknownStateError as error:
-            if names is not None:
+            if variables is not None:
                 raise
             where = f" (row {error.row}: {error.label!r})" if error.row is not None else ""
             out = shlex.quote(csv_line([error.variable]))

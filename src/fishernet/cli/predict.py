@@ -18,7 +18,7 @@ from fishernet import explain
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
-from fishernet.cli.models import is_bayesian, is_gaussian, is_mixed, read_model, require
+from fishernet.cli.models import is_bayesian, is_mixed, is_of_numbers, read_model, require
 from fishernet.cli.options import (
     Reading,
     missing_option,
@@ -121,7 +121,7 @@ def predict(
     if bare and kept is not None:
         raise FishernetError("--bare leaves out all columns of TABLE, and --id says which to keep; take one of them")
     network = read_model(model)
-    if not (is_gaussian(network) or is_mixed(network)):
+    if not (is_of_numbers(network) or is_mixed(network)):
         require(is_bayesian, network, model, "predict")
     file = read_originals(table)
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
@@ -233,9 +233,14 @@ def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
     error = None if truth is None or not known.any() else math.sqrt(np.mean((predicted - truth)[known] ** 2))
     same = len(sd) > 0 and bool((sd == sd[0]).all())  # of rows that lack the same cells, most often none
-    facts = {"predicted": predicted, "sd": float(sd[0]) if same else sd, "root_mean_square_error": error}
+    variable = network.variables[at]
+    facts = {
+        "predicted": predicted if variable.unit is None else lambda: [variable.said(x) for x in predicted.tolist()],
+        "sd": float(sd[0]) if same else sd,
+        "root_mean_square_error": error,
+    }
     remark = "" if error is None else f"root mean square error {error:.6g}, on {several(int(known.sum()), 'row')}"
-    written = in_arrow(predicted, network.variables[at].unit)
+    written = in_arrow(predicted, variable.unit)
     return Prediction(facts, {"predicted": written, "sd": pa.array(sd)}, remark)
 
 

@@ -19,8 +19,8 @@ from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import (
     has_states,
     is_dependency,
-    is_gaussian,
     is_mixed,
+    is_of_numbers,
     read_model,
     require,
     wrong_kind,
@@ -145,7 +145,7 @@ def query(
         other = "--do" if do else "--most-probable"
         raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
     network = read_model(model)
-    if not (is_gaussian(network) or is_mixed(network)):
+    if not (is_of_numbers(network) or is_mixed(network)):
         require(has_states, network, model, "query")
     check_names(names)
     positions(network.names, names)
@@ -216,13 +216,12 @@ def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
 
 
 def _as_said(network: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known, dates and times of numbers as these."""
-    found = dict(known)
-    for name, value in known.items():
-        variable = network.variables[network.names.index(name)]
-        if variable.is_continuous and variable.unit is not None and isinstance(value, float):
-            found[name] = variable.shown(value)
-    return found
+    """Return what is known or expected, by name, dates and times among numbers as these."""
+    variables = {variable.name: variable for variable in network.variables}
+    return {
+        name: of.said(x) if (of := variables[name]).is_continuous and isinstance(x, float) else x
+        for name, x in known.items()
+    }
 
 
 def _check_joint(path: Path, net: Any, names: Sequence[str]) -> None:
@@ -289,7 +288,7 @@ def _of_both(case: Conditioned, names: Sequence[str], *, joint: bool, explain: b
     facts: dict[str, Any] = {"log_density_of_evidence": case.log_prob()}
     if explain:
         best = case.explain()
-        return facts | {"most_probable": best, "log_density": case.log_prob(best)}
+        return facts | {"most_probable": _as_said(case.model, best), "log_density": case.log_prob(best)}
     if joint:
         return facts | _answers(case.model, names, [{"probabilities": case.query(names).array}], joint=True)
     numbers = [name for name in names if case.model.variables[case.model.names.index(name)].is_continuous]
@@ -301,8 +300,7 @@ def _of_both(case: Conditioned, names: Sequence[str], *, joint: bool, explain: b
 
 def _said(one: NumberDistribution) -> dict[str, float | str]:
     """Return what is said of a number, of a column of dates or times as these; the sd in days or seconds."""
-    dated = one.variable.unit is not None
-    return {word: one.variable.shown(x) if dated and word != "sd" else x for word, x in one.to_dict().items()}
+    return {word: x if word == "sd" else one.variable.said(x) for word, x in one.to_dict().items()}
 
 
 def _of_numbers(case: Conditioned, names: Sequence[str], *, joint: bool, explain: bool) -> dict[str, Any]:
@@ -310,12 +308,13 @@ def _of_numbers(case: Conditioned, names: Sequence[str], *, joint: bool, explain
     facts: dict[str, Any] = {"log_density_of_evidence": case.log_prob()}
     if explain:
         best = case.explain()
-        return facts | {"most_probable": best, "log_density": case.log_prob(best)}
+        return facts | {"most_probable": _as_said(case.model, best), "log_density": case.log_prob(best)}
     if not names:
         return facts | {"normal": {"names": [], "mean": [], "sd": []}}
     found = case.query(names)
     covariance = {"covariance": found.covariance} if joint else {}
-    return facts | {"normal": {"names": found.names, "mean": found.mean, "sd": found.sd, **covariance}}
+    means = list(_as_said(case.model, dict(zip(found.names, found.mean.tolist(), strict=True))).values())
+    return facts | {"normal": {"names": found.names, "mean": means, "sd": found.sd, **covariance}}
 
 
 # ------------------------------------------------------------------------------------------------------------ text
@@ -457,7 +456,7 @@ def _normal_rows(answer: Facts) -> Iterator[Sequence[str]]:
             answer["sd"][row],
             *(answer["covariance"][row] if "covariance" in answer else []),
         ]
-        yield name, *(f"{value:.6g}" for value in values)
+        yield name, *map(_written, values)
 
 
 def _numbers(answer: Facts) -> Iterator[list[str]]:

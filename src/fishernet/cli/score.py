@@ -19,7 +19,7 @@ from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
 from fishernet.cli.kinds import explaining_kinds
-from fishernet.cli.models import called, is_bayesian, is_dependency, is_gaussian, is_mixed
+from fishernet.cli.models import called, is_bayesian, is_dependency, is_mixed, is_of_numbers
 from fishernet.cli.options import (
     LEARNED,
     NODE_AVERAGE,
@@ -245,7 +245,7 @@ def _read_for(
     network: Any, model: Path, table: Path, reading: Reading, score: str | None, progress: Call, *, terms: bool
 ) -> Table:
     """Read a table for a model, once what is asked for is found to make sense."""
-    if not is_gaussian(network):
+    if not is_of_numbers(network):
         models.require(models.has_likelihood, network, model, "score")
         if score is not None and not ((is_bayesian(network) or is_mixed(network)) and network.conditionals):
             raise FishernetError(f"--score needs a Bayesian network, whose graph has no cycles, not {called(network)}")
@@ -265,7 +265,7 @@ def _read_for(
     if score not in (None, *CONTINUOUS_SCORES):
         known = " or ".join(CONTINUOUS_SCORES)
         raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
-    return reading.read_numbers(table, "a Gaussian network", network.names, progress)
+    return reading.read_numbers(table, "a Gaussian network", network.variables, progress)
 
 
 def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top: int) -> list[dict[str, Any]]:

@@ -413,10 +413,14 @@ class Continuous:
         absent: npt.NDArray[np.uint8] = np.isnan(column).view(np.uint8)
         return absent
 
+    def said(self, number: float) -> float | str:
+        """Return a number as it is or, of a column of dates or times, the text of one."""
+        return date_texts([round(number)], self.unit)[0] if self.unit and math.isfinite(number) else number
+
     def shown(self, number: float) -> str:
         """Return a number as people write it: to six digits, and of a column of dates or times as one of these."""
-        dated = self.unit is not None and math.isfinite(number)
-        return date_texts([round(number)], cast(Unit, self.unit))[0] if dated else f"{number:.6g}"
+        said = self.said(number)
+        return said if isinstance(said, str) else f"{said:.6g}"
 
     def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the numbers, (n_rows,) float64; dates and times as datetime64."""

@@ -8,8 +8,6 @@ rows before it cuts the file.
 
 from __future__ import annotations
 
-import io
-import itertools
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +19,9 @@ import pyarrow.csv as pa_csv
 from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.names import unused_name
 from fishernet.data.formats.contents import Contents, Note
+from fishernet.data.formats.ending import without_short_lines
 from fishernet.data.formats.layout import Layout, layout_of
-from fishernet.data.formats.text_file import TextFile, first_below, opens_quote, unclosed_quote
+from fishernet.data.formats.text_file import TextFile, opens_quote, unclosed_quote
 from fishernet.data.options import Options
 from fishernet.data.originals import Written, written_field
 
@@ -111,13 +110,12 @@ class _Rows:
     def _above_notes(self, error: pa.ArrowInvalid) -> _Rows:
         """Return the rows above the lines that end a file and are no rows; raise where it is broken otherwise."""
         layout = self.layout
-        line = first_below(layout.file, layout.delimiter, len(layout.names), layout.first_line)
-        if line is None:
+        found = without_short_lines(layout.file, layout.delimiter, len(layout.names), layout.first_line)
+        if found is None:
             raise layout.broken(str(error).partition("\n")[0]) from None
-        warn(f"{layout.file.path}: the lines from {line:,} on are notes below the table, and left out")
-        with layout.file.whole() as stream:
-            text = b"".join(itertools.islice(io.BytesIO(stream.read()), line - 1))
-        return replace(self, layout=replace(layout, file=TextFile(layout.file.path, False, text)))
+        file, note = found
+        warn(f"{file.path}: {note.fact}")
+        return replace(self, layout=replace(layout, file=file))
 
     def _whole(self, names: list[str], block: int) -> Generator[pa.Table]:
         with self.layout.file.whole() as stream:

@@ -1,8 +1,12 @@
-"""What ends a delimited file and is none of its rows: lines of delimiters alone, notes, and sums."""
+"""What ends a delimited file and is none of its rows: lines of delimiters alone, notes, and sums.
+
+What stands above the rows is no row either: at most `MOST_ABOVE` lines of titles.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import math
 import re
@@ -11,7 +15,7 @@ from collections.abc import Collection, Sequence
 from fishernet.base.names import listed
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.formats.contents import Note
-from fishernet.data.formats.text_file import LAST_ROWS, NOTE, TextFile, records
+from fishernet.data.formats.text_file import TextFile, records
 from fishernet.data.options import DEFAULT_NA
 
 TOTAL = re.compile(rb"[\"']?(?:grand |sub)?(?:totals?|sum|overall|gesamt|summe)\b", re.IGNORECASE)
@@ -19,6 +23,8 @@ MOST_OF_LINE = 2**16  # bytes, by which the last line is known
 FEWEST = 2  # columns, and rows
 NOTED = 3  # columns, from which on a row with one cell may be a note
 MOST_ABOVE = 16  # lines above a header
+MOST_BELOW = 20  # lines below a table
+SENTENCE = re.compile(r"[^\W\d_].*[\s:]")  # words, and not the first cell of a row that was cut off
 
 
 def without_last_lines(
@@ -48,10 +54,41 @@ def without_last_lines(
     above = lines[: len(lines) - len(last)]
     rows = [line for line in above if not line.endswith(mark)]
     if width >= NOTED and _say_more(above, mark) and _are_notes(last, rows, delimiter, known):
-        n, told = len(last), f"the lines from {len(above) + 1:,} on are notes below the table, and left out"
+        n, told = len(last), _notes_from(len(above) + 1)
     if n == 0:
         return file, None
     return TextFile(file.path, False, b"\n".join(lines[: len(lines) - n]) + b"\n"), Note(told)
+
+
+def without_short_lines(file: TextFile, delimiter: str, width: int, first_line: int) -> tuple[TextFile, Note] | None:
+    """Return a file without the notes of a cell or two below its rows, and what they were; None without any.
+
+    One of them at least is a sentence: a row that was cut off is none.
+    """
+    begin, n, has_sentence = None, 0, False
+    most = 2 if width > NOTED else 1  # of three cells, two may be a row that was cut off
+    try:
+        for record in records(file, delimiter):
+            if record.line < first_line or len(record.cells) == width != 1:
+                if begin is not None:
+                    return None
+                continue
+            begin, n = begin or record.line, n + 1
+            words = [cell for cell in record.cells if cell.strip()]
+            if n > MOST_BELOW or not 0 < len(words) <= most or "\n" in words[0]:
+                return None
+            has_sentence = has_sentence or SENTENCE.search(words[0]) is not None
+    except (csv.Error, UnicodeDecodeError):  # said better by what reads the rows
+        return None
+    if not has_sentence or begin is None or begin <= first_line:
+        return None
+    with file.whole() as stream:
+        text = b"".join(itertools.islice(io.BytesIO(stream.read()), begin - 1))
+    return TextFile(file.path, False, text), Note(_notes_from(begin))
+
+
+def _notes_from(line: int) -> str:
+    return f"the lines from {line:,} on are notes below the table, and left out"
 
 
 def _without_sums(file: TextFile, delimiter: str, width: int, known: Collection[str]) -> tuple[TextFile, Note | None]:
@@ -59,7 +96,8 @@ def _without_sums(file: TextFile, delimiter: str, width: int, known: Collection[
     with file.whole() as stream:
         above, _, last = stream.read().rstrip(b"\r\n").rpartition(b"\n")
     try:
-        rows = [record.cells for record in records(TextFile(file.path, False, above), delimiter)][1:]
+        found = (record.cells for record in records(TextFile(file.path, False, above), delimiter))
+        rows = [*itertools.dropwhile(lambda cells: len(cells) != width, found)][1:]
         totals = next(csv.reader([last.decode().rstrip("\r")], delimiter=delimiter), [])
     except (csv.Error, UnicodeDecodeError):  # said better by what reads the rows
         return file, None
@@ -68,8 +106,8 @@ def _without_sums(file: TextFile, delimiter: str, width: int, known: Collection[
     for place, total in enumerate(totals):
         cells = [row[place] for row in rows if row[place].strip() not in DEFAULT_NA]
         if len(cells) > FEWEST and all(DECIMAL.fullmatch(cell.strip()) for cell in (total, *cells)):
-            found = math.fsum(map(float, cells))
-            if found and math.isclose(found, float(total), rel_tol=1e-9):
+            of_rows = math.fsum(map(float, cells))
+            if of_rows and math.isclose(of_rows, float(total), rel_tol=1e-9):
                 told = f"the last row ({listed(totals, 3)}) has the sums of the others, and is left out"
                 return TextFile(file.path, False, above + b"\n"), Note(told)
     return file, None
@@ -79,13 +117,13 @@ def _are_notes(lines: Sequence[bytes], above: Sequence[bytes], delimiter: str, k
     """Whether the first cell alone of some lines says something, which in one is a longer sentence than others are."""
     try:
         said = [text for text in _first_cells(lines, delimiter) if text.strip()]
-        others = _first_cells(above[-LAST_ROWS:], delimiter)
+        others = _first_cells(above[-MOST_BELOW:], delimiter)
     except csv.Error:  # a file whose lines end otherwise
         return False
-    if not 0 < len(said) <= LAST_ROWS or any(text in known for text in said):
+    if not 0 < len(said) <= MOST_BELOW or any(text in known for text in said):
         return False
     most = max((len(text.split()) for text in others), default=0)
-    return any(NOTE.search(text) and len(text.split()) > most for text in said)
+    return any(SENTENCE.search(text) and len(text.split()) > most for text in said)
 
 
 def _first_cells(lines: Sequence[bytes], delimiter: str) -> list[str]:

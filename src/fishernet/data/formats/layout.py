@@ -23,7 +23,7 @@ from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.encoding.readings import reading_of
 from fishernet.data.formats.contents import Note
-from fishernet.data.formats.ending import without_last_lines
+from fishernet.data.formats.ending import MOST_ABOVE, without_last_lines
 from fishernet.data.formats.text_file import Record, TextFile, explain, records
 from fishernet.data.options import DEFAULT_NA, PLAIN, Options
 
@@ -35,12 +35,11 @@ SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
 SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
 LEAST_BESIDE = 3  # words beside one above numbers, which make a header of them
-MOST_TITLES = 16  # lines above a header
-SAYS_LITTLE = 4  # of so many columns one cell
-FIRST_BELOW = 8  # rows, which tell whether names stand above them
-MOSTLY = 2 / 3  # of the rows that a delimiter cuts into as many cells, where none cuts all so
+SAYS_LITTLE = 4  # a line says little that has words in one column of so many
+FIRST_BELOW = 8  # rows below a line, by which it is known to hold names
+MOSTLY = 2 / 3  # share of the rows that a delimiter must cut into equally many cells, where none does so in all
 TITLED = 3  # columns, from which on a row with one cell is a title
-MOST_NEW = 3  # one label in so many of a first row may not occur in the rows below
+MOST_NEW = 3  # of so many labels of a first row one may be missing from the rows below, as in any row
 YEARS = range(1900, 2101)
 QUOTED_NUMBER = re.compile(r"\"[+-]?[0-9.]+\"")  # a name, where the numbers below are in no quotes
 LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no answer", "dk")
@@ -312,7 +311,7 @@ def _fuller_place(sample: Sequence[Record], place: int, width: int) -> int:
     said = sum(bool(cell.strip()) for cell in sample[place].cells)
     if said == width:
         return place
-    for at in range(place + 1, min(place + MOST_TITLES, len(sample) - LEAST_BELOW)):
+    for at in range(place + 1, min(place + MOST_ABOVE, len(sample) - LEAST_BELOW)):
         cells = [cell.strip() for cell in sample[at].cells]
         if len(cells) != width or not all(cells):
             continue

@@ -12,7 +12,6 @@ import csv
 import gzip
 import io
 import lzma
-import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -38,9 +37,7 @@ PACKED: dict[str, Callable[[IO[bytes]], Any]] = {  # what unpacks the text of a 
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
 }
-NOTE = re.compile(r"[^\W\d_].*[\s:]")  # words, and not the first cell of a row that was cut off
-MOST_PAIRED = 3  # columns of a table below which a line of two cells may be a row that was cut off
-LAST_ROWS = 20  # lines below a table, at most, that are none of its rows
+MOST_UNPACKED = 2**26  # bytes of text, up to which a compressed file is read once for all
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,12 @@ class TextFile:
 
     @classmethod
     def of(cls, path: Path, packing: str, encoding: str) -> TextFile:
-        """Return a file as UTF-8, read whole where it is not so itself, or packed otherwise than by gzip."""
+        """Return a file as UTF-8, read whole where it is not so itself, or packed: by gzip where it is small."""
         if packing in (".bz2", ".xz"):
             with _Bounded(path, path.open("rb"), "unpack it to a file first", packing) as text:
                 file = cls(path, False, text.read())
         else:
-            file = cls(path, packing == ".gz")
+            file = cls(path, packing == ".gz")._unpacked()
         if encoding == "utf-8":
             return file
         with file.whole("write it as UTF-8 first") as stream:
@@ -82,6 +79,15 @@ class TextFile:
         if not found:
             raise FileFormatError(path, "is empty; a table needs a header")
         return cls(path, False, found if encoding == "utf-8" else _in_utf_8(path, found, encoding))
+
+    def _unpacked(self) -> TextFile:
+        """Return a small file of packed text as its text, which then is looked at as that of others is."""
+        most = min(MOST_UNPACKED, memory_limit() // SHARE)
+        if not self.gzipped or self.size > most:
+            return self
+        with self.binary() as stream:
+            text = stream.read(most + 1)
+        return self if len(text) > most else TextFile(self.path, False, text)
 
     @property
     def size(self) -> int:
@@ -256,28 +262,6 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str, first_line
     except csv.Error:
         pass
     return FileFormatError(file.path, f"cannot be read as a table ({why})")
-
-
-def first_below(file: TextFile, delimiter: str, n_columns: int, first_line: int) -> int | None:
-    """Return the line at which the notes below a table begin, a few lines of one cell or two; None without any.
-
-    One of them at least is a sentence: a row that was cut off is none.
-    """
-    begin, n, has_sentence = None, 0, False
-    try:
-        for record in records(file, delimiter):
-            if record.line < first_line or len(record.cells) == n_columns != 1:
-                if begin is not None:
-                    return None
-                continue
-            begin, n = begin or record.line, n + 1
-            words = [cell for cell in record.cells if cell.strip()]
-            if n > LAST_ROWS or not 0 < len(words) <= (2 if n_columns > MOST_PAIRED else 1) or "\n" in words[0]:
-                return None
-            has_sentence = has_sentence or NOTE.search(words[0]) is not None
-    except (csv.Error, UnicodeDecodeError):
-        return None
-    return begin if has_sentence and begin is not None and begin > first_line else None
 
 
 def unclosed_quote(file: TextFile, delimiter: str) -> int | None:
