@@ -29,14 +29,6 @@ void add_scaled(double* __restrict into, const double* __restrict from, double b
     for (std::int64_t i = 0; i < n; ++i) into[i] += by * from[i];
 }
 
-void take_apart(double* __restrict into, double* __restrict sums, const double* __restrict x, const double* __restrict from,
-                double by, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-        into[i] = x[i] - from[i];
-        sums[i] += by * into[i];
-    }
-}
-
 double dot(const double* a, const double* b, std::int64_t n) {
     constexpr int strands = 8;
     double sums[strands] = {};
@@ -145,7 +137,7 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 }
 
 constexpr FloatKernels loops = {
-    &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &take_apart, &dot,
+    &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot,
     &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
 };
 

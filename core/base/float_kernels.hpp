@@ -35,9 +35,6 @@ struct FloatKernels {
     // into[i] += by * from[i]
     void (*add_scaled)(double* into, const double* from, double by, std::int64_t n);
 
-    // into[i] = x[i] - from[i], and sums[i] += by * into[i]
-    void (*take_apart)(double* into, double* sums, const double* x, const double* from, double by, std::int64_t n);
-
     // The sum of a[i] * b[i], in eight strands.
     double (*dot)(const double* a, const double* b, std::int64_t n);
 

@@ -151,10 +151,9 @@ std::pair<Out<double>, Out2<double>> set_terms(BoundSums& self, const In<std::in
     return {to_python(std::move(joint)), to_python(std::move(marginals), children.size(), sets.size())};
 }
 
-// The node-average scores of families over rows with missing cells.
-Out<double> node_average(const BoundColumns& table, double total, double price, double least, double unit,
-                         const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                         const In<std::int32_t>& parents) {
+// What parents tell over rows with missing cells, and the weight of those that are complete in each family.
+std::pair<Out<double>, Out<double>> told(const BoundColumns& table, double unit, const In<std::int32_t>& children,
+                                         const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
     const auto& columns = table.columns.columns;
     const Families families = checked_families(children, offsets, parents, columns.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
@@ -162,12 +161,12 @@ Out<double> node_average(const BoundColumns& table, double total, double price, 
         for (const auto p : families.parents_of(f)) cells *= columns[static_cast<std::size_t>(p)].cardinality;
         if (cells > 0x1p62) refuse("a family has too many cells");
     }
-    std::vector<double> scores(families.size());
+    std::vector<double> told(families.size()), weights(families.size());
     {
         const nb::gil_scoped_release release;
-        node_average_scores(table.columns, families, {total, price, least, unit}, scores, check_signals);
+        told_by_parents(table.columns, families, unit, told, weights, check_signals);
     }
-    return to_python(std::move(scores));
+    return {to_python(std::move(told)), to_python(std::move(weights))};
 }
 
 // The regret of each number of draws, for one number of states; infinitely many are known by their logarithm.
@@ -254,8 +253,7 @@ void bind_scores(nb::module_& m) {
         .def("set_terms", &set_terms, nb::arg("offsets").noconvert(), nb::arg("members").noconvert(), nb::arg("counts"),
              nb::arg("states"), nb::arg("of_child").noconvert());
 
-    m.def("node_average_scores", &node_average, nb::arg("table"), nb::arg("total"), nb::arg("price"), nb::arg("least"), nb::arg("unit"),
-          nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    m.def("told_by_parents", &told, nb::arg("table"), nb::arg("unit"), nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
     m.def("log_rising_each", &rising_each, nb::arg("log_a").noconvert(), nb::arg("n").noconvert());
     m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));

@@ -171,23 +171,17 @@ Sums sums_of(const Columns& table, const Family& family, double unit, Workspace&
 
 }  // namespace
 
-void node_average_scores(const Columns& table, const Families& families, const AverageRule& rule,
-                         std::span<double> scores, StopCheck check) {
+void told_by_parents(const Columns& table, const Families& families, double unit, std::span<double> told,
+                     std::span<double> weights, StopCheck check) {
     run_tasks(static_cast<std::int64_t>(families.size()), [&](std::int64_t task) {
         thread_local Workspace work;
         const auto f = static_cast<std::size_t>(task);
         Family family;
-        double configurations = 1;
-        for (const auto p : families.parents_of(f)) {
-            family.push_back(&table.columns[static_cast<std::size_t>(p)]);
-            configurations *= family.back()->cardinality;
-        }
+        for (const auto p : families.parents_of(f)) family.push_back(&table.columns[static_cast<std::size_t>(p)]);
         family.push_back(&table.columns[static_cast<std::size_t>(families.children[f])]);
-        const Sums sums = sums_of(table, family, rule.unit, work);
-        const double n = static_cast<double>(sums.n) * rule.unit;
-        const double times = n > 0 ? rule.total / n : 0.0, free = family.back()->cardinality - 1.0;
-        const double dearer = std::max(0.0, rule.least * times - rule.price);
-        scores[f] = times * sums.gain() - (rule.price * configurations + dearer * (configurations - 1)) * free;
+        const Sums sums = sums_of(table, family, unit, work);
+        told[f] = sums.gain();
+        weights[f] = static_cast<double>(sums.n) * unit;
     }, check, static_cast<double>(families.size()) * static_cast<double>(table.n_rows) > 20000);
 }
 

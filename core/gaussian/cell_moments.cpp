@@ -219,7 +219,8 @@ private:
             for (std::size_t r = 0; r < some.size(); ++r) {
                 const double own = weight_of(some[r]);
                 weight += own;
-                kernels_.take_apart(sums.apart(r), mean, values.of(some[r]), origin.data(), own, static_cast<std::int64_t>(d));
+                take_from(sums.apart(r), values.of(some[r]), origin.data(), d);
+                kernels_.add_scaled(mean, sums.apart(r), own, static_cast<std::int64_t>(d));
             }
             if (first == 0) {
                 multiply_by(origin.data(), mean, 1 / weight, d);

@@ -75,16 +75,9 @@ class CellSums:
         of_child: Int64,
     ) -> tuple[Float64, Float64]: ...
 
-def node_average_scores(
-    table: Columns,
-    total: float,
-    price: float,
-    least: float,
-    unit: float,
-    children: Int32,
-    offsets: Int64,
-    parents: Int32,
-) -> Float64: ...
+def told_by_parents(
+    table: Columns, unit: float, children: Int32, offsets: Int64, parents: Int32
+) -> tuple[Float64, Float64]: ...
 def log_rising(log_a: float, n: Float64) -> Float64: ...
 def log_rising_each(log_a: Float64, n: Float64) -> Float64: ...
 def regret(n: Int64, states: float, log_states: float) -> Float64: ...

@@ -70,6 +70,12 @@ class Families(Brief):
         parents = self.parents[offsets[0] : offsets[-1]]
         return Families(self.children[begin:end], offsets - offsets[0], parents, self.once)
 
+    def configurations(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return how many configurations the parents of each family have, of variables with so many states."""
+        found = np.ones(len(self))
+        np.multiply.at(found, np.repeat(np.arange(len(self)), np.diff(self.offsets)), states[self.parents])
+        return found
+
     def take(self, positions: npt.NDArray[np.int64]) -> Families:
         """Return some of the families, in the order of the positions."""
         if len(positions) == len(self):

@@ -32,7 +32,7 @@ from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.scores.base import Families
 from fishernet.scores.label_moments import LabelMoments, moments_of
-from fishernet.scores.node_average import price as price_of_rows
+from fishernet.scores.node_average import told_as_by_all
 
 Floats = npt.NDArray[np.float64]
 OfLabels = Callable[[Families], Floats]
@@ -139,15 +139,11 @@ class MixedTerms:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
         asked, alone = pairs, np.array([self._alone_of(child) for child, _ in pairs])
         pairs = [(child, self._telling(parents)) for child, parents in pairs]
-        told, weights = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
-        found: Floats = np.where(weights > 0, told, 0.0)
-        if self._averaged:  # as the node-average likelihood: what few rows tell by chance counts and costs as often
-            total = float(self._source.total)
-            times = total / np.where(weights > 0, weights, total)
-            dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - self._price)
-            found = found * times - dearer * np.array([self._parameters(parents) - ALONE for _, parents in asked])
-        scores: Floats = found + alone
-        return scores
+        gains, known = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
+        if not self._averaged:
+            return np.asarray(np.where(known > 0, gains, 0.0) + alone)
+        of_parents = np.array([self._parameters(parents) - ALONE for _, parents in asked])
+        return np.asarray(told_as_by_all(gains, known, float(self._source.total), self._price, of_parents) + alone)
 
     def _of_rows(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
         """Return what parents tell of each number, and the weight of the rows that are complete in the family."""

@@ -15,6 +15,8 @@ from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
 from fishernet.scores.base import Families, Score, cell_counts, prior_price
 
+Floats = npt.NDArray[np.float64]
+
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
 
 
@@ -88,41 +90,52 @@ class NodeAverageTerms:
         self._source = source
         alone = source.statistics([(v,) for v in range(len(source.variables))])
         self._alone = np.array([_mean_log_likelihood(one) * float(source.total) for one in alone])
-        self.price, self._least = price_of(source, caution), price(float(source.total), 0.0)
+        self.price = price_of(source, caution)
+        self._states = np.array([float(variable.cardinality) for variable in source.variables])
 
-    def families(self, families: Families) -> npt.NDArray[np.float64]:
+    def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
-        scores: npt.NDArray[np.float64] = self._of_parents(families) + self._alone[families.children]
+        scores: Floats = self._of_parents(families) + self._alone[families.children]
         return scores
 
-    def _of_parents(self, families: Families) -> npt.NDArray[np.float64]:
-        """Return what parents tell, less their price."""
+    def _of_parents(self, families: Families) -> Floats:
+        """Return what parents tell, less the price of the families' parameters."""
         rows = self._source.rows
         if rows is None:
             sets = [tuple(sorted((child, *parents))) for child, parents in families]
-            found = self._source.statistics(sets)
-            return np.array([self._of(one, child) for one, (child, _) in zip(found, families, strict=True)])
-        flat = (families.children, families.offsets, families.parents)
-        return _core.node_average_scores(
-            rows.native, float(rows.total), self.price, self._least, rows.weights_in_units[1], *flat
-        )
+            pairs = zip(self._source.statistics(sets), families.children.tolist(), strict=True)
+            gains, known = np.array([_told_by_parents(*pair) for pair in pairs]).reshape(-1, 2).T
+        else:
+            flat = (families.children, families.offsets, families.parents)
+            gains, known = _core.told_by_parents(rows.native, rows.weights_in_units[1], *flat)
+        free, configurations = self._states[families.children] - 1, families.configurations(self._states)
+        told = told_as_by_all(gains, known, float(self._source.total), self.price, (configurations - 1) * free)
+        return np.asarray(told - self.price * configurations * free)
 
-    def _of(self, statistic: Statistic, child: int) -> float:
-        """Return the same of a family of which only counts are known."""
-        states, counts = occurring(statistic)
-        at = statistic.variables.index(child)
-        sizes = [self._source.variables[v].cardinality for v in statistic.variables]
-        free = math.prod(sizes) // sizes[at] * (sizes[at] - 1)
-        n = float(counts.sum())
-        if n == 0:
-            return -self.price * free
-        of_state = np.bincount(states[:, at], counts, sizes[at])[states[:, at]]
-        _, group = np.unique(np.delete(states, at, axis=1), axis=0, return_inverse=True)
-        of_group = np.bincount(group.ravel(), counts)[group.ravel()]
-        gain = float(counts @ np.log(n * counts / (of_group * of_state)))
-        times = float(self._source.total) / n
-        dearer = max(0.0, self._least * times - self.price)
-        return times * gain - self.price * free - dearer * (free - sizes[at] + 1)
+
+def told_as_by_all(gains: Floats, known: Floats, total: float, price: float, of_parents: Floats) -> Floats:
+    """Return what parents would tell if all rows knew the families, less what few rows tell by chance.
+
+    Families have gains of log-likelihood, the weight of the rows that are complete in them, which are `known`, and
+    parameters of their parents, each (n_families,). Where no row knows a family it gains nothing.
+    """
+    times = total / np.where(known > 0, known, total)
+    dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - price)
+    found: Floats = np.where(known > 0, gains * times, 0.0) - dearer * of_parents
+    return found
+
+
+def _told_by_parents(statistic: Statistic, child: int) -> tuple[float, float]:
+    """Return the same as `_core.told_by_parents` of a family of which only counts are known."""
+    states, counts = occurring(statistic)
+    n = float(counts.sum())
+    if n == 0:
+        return 0.0, 0.0
+    at = statistic.variables.index(child)
+    of_state = np.bincount(states[:, at], counts)[states[:, at]]
+    _, group = np.unique(np.delete(states, at, axis=1), axis=0, return_inverse=True)
+    of_group = np.bincount(group.ravel(), counts)[group.ravel()]
+    return float(counts @ np.log(n * counts / (of_group * of_state))), n
 
 
 def _mean_log_likelihood(statistic: Statistic) -> float:
@@ -136,10 +149,10 @@ def price_of(source: Source, caution: float) -> float:
     """Return what a free parameter costs, in nats, in rows of a source."""
     total, n_variables = float(source.total), len(source.variables)
     missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in range(n_variables)]))
-    return price(total, caution * missing / max(1.0, total * n_variables))
+    return price_of_rows(total, caution * missing / max(1.0, total * n_variables))
 
 
-def price(total: float, missing: float) -> float:
+def price_of_rows(total: float, missing: float) -> float:
     """Return what a free parameter costs, in nats, where a share of the cells is missing."""
     if total <= 1:
         return 0.0

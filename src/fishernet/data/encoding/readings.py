@@ -1,7 +1,7 @@
 """Which form the numbers and dates of a column have, and which of its labels mean missing cells.
 
 `reading_of` takes the first form of `fishernet.data.encoding.forms` that all labels of a column fit. Two kinds of
-labels may stand beside the others, in less than half of the cells: words for a missing cell (`ABSENT`), and limits, as
+labels may stand beside the others: words for a missing cell (`ABSENT`), and limits, as
 ``<0.5``, which are taken for the number at the limit. `witnesses` are the labels by which it decides as by all.
 """
 
