@@ -266,6 +266,7 @@ OWN: dict[str, dict[str, Any]] = {
     "clusters": {"table": SMALL, "n_clusters": 2, "restarts": 2},
     "cross_validate": {"table": SMALL, "search": "hill-climb", "folds": 2},
     "edge_strengths": {"table": SMALL, "n": 2},
+    "edges_by_chance": {"table": SMALL, "n": 2},
     "knn_test": {"x": NUMBERS[:, 0], "y": NUMBERS[:, 1], "permutations": 5},
     "fisher_z_test": {"x": NUMBERS[:, 0], "y": NUMBERS[:, 1]},
     "regret": {"n": 5, "r": 3},

@@ -409,3 +409,22 @@ def test_an_arc_that_the_caller_wants_may_leave_a_nearly_empty_column() -> None:
         assert ("h", "a") not in fn.learn.structure(table).dag.edges
     assert fn.learn.structure(table, start=start).dag.names == table.names
     assert ("h", "a") in fn.learn.structure(table, required=[("h", "a")]).dag.edges
+
+
+def test_edges_by_chance_are_those_of_independent_columns() -> None:
+    """Of independent columns as many are found as in the table, of columns that are alike none but those of chance."""
+    rng = np.random.default_rng(4)
+    states = [fn.Variable(f"c{v}", list("abc")) for v in range(12)]
+    found = [
+        len(fn.learn.dag(fn.Table(states, rng.integers(3, size=(12, 40)).astype(np.uint8)), score="aic").edges)
+        for _ in range(30)
+    ]
+    column = rng.integers(3, size=40).astype(np.uint8)
+    alike = fn.Table(states, [column if v < 6 else rng.permutation(column) for v in range(12)])
+    chance = fn.learn.edges_by_chance(alike, 30, score="aic", seed=1)
+    assert abs(chance - np.mean(found)) < 4 * np.hypot(np.std(found), np.std(found)) / np.sqrt(30)
+    required = [("c0", "c11"), ("c1", "c10")]
+    assert fn.learn.edges_by_chance(alike, 5, required=required, seed=1) < 3  # those that are required are not counted
+    assert fn.learn.edges_by_chance(alike, 5, score="aic", seed=1) == fn.learn.edges_by_chance(
+        alike, 5, score="aic", seed=1
+    )

@@ -31,7 +31,7 @@ from fishernet.data import Table
 from fishernet.data.describe import Description
 from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Learner
+from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Bayesian, Learner
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import way_with_missing
@@ -43,6 +43,7 @@ from fishernet.scores import SCORES, Score, named_score
 
 MOST_TESTED = 100_000  # rows, drawn at random
 MOST_PAIRS = 400  # of columns, that are tested after the network is learned
+FEW_ROWS, SHUFFLED = 500, 10  # rows of which a score takes some chance for arcs, which tables of shuffled columns show
 
 
 class Kind(click.Choice):  # type: ignore[type-arg]
@@ -234,6 +235,7 @@ def learn(
         "plan": plan_lines(rows, rows, decided.missing(), way),
         "scales": {name: scale for name, scale in scales_of(rows).items() if name not in left_out},
         **said,
+        "arcs_by_chance": _by_chance(learner, training),
         "beyond": None if beyond is None else {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs()))},
         "seconds": watch.seconds,
         "seed": seed,
@@ -250,6 +252,14 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
     if opening().scheduler is not None or rows.n_rows == 0 or n * (n - 1) // 2 > MOST_PAIRS:
         return None
     return falsify(network, sample_of(rows, MOST_TESTED, seed), permutations=199, seed=seed)
+
+
+def _by_chance(learner: Learner, rows: Table) -> float | None:
+    """Return how many arcs chance would give a Bayesian network of few rows; None of other networks and of many."""
+    n = len(rows.names)
+    if not isinstance(learner, Bayesian) or not 0 < rows.n_rows <= FEW_ROWS or n * (n - 1) // 2 > MOST_PAIRS:
+        return None
+    return learner.by_chance(rows, SHUFFLED)
 
 
 def _by_kind(decided: Description, left_out: list[str]) -> dict[str, list[str]]:

@@ -54,6 +54,8 @@ def text_of(learner: Learner, facts: Facts) -> Iterator[str]:
             ("parameters", f"{facts['parameters']:,}"),
             (f"held-out {learner.measure}", _held_out(learner, facts)),
         ]
+    if facts.get("arcs_by_chance") is not None:
+        lines.append(("by chance", f"{facts['arcs_by_chance']:.1f} arcs, the mean where columns are shuffled apart"))
     if facts.get("beyond"):
         lines.append(("beyond the arcs", facts["beyond"]["said"]))
     if facts.get("held_out_accuracy") is not None:

@@ -23,7 +23,7 @@ from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit
 from fishernet.learn.near_best import BestGraphs, best_graphs
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
-from fishernet.learn.resampling import EdgeStrengths, edge_strengths
+from fishernet.learn.resampling import EdgeStrengths, edge_strengths, edges_by_chance
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
@@ -62,6 +62,7 @@ __all__ = [
     "dependency_network",
     "discrete_markov_graph",
     "edge_strengths",
+    "edges_by_chance",
     "em_fit",
     "fit",
     "gaussian_graph",

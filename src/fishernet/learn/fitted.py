@@ -30,6 +30,7 @@ from fishernet.learn.local_learning import counted, known_cells, local_structure
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.pseudo_likelihood import gaussian_graph
+from fishernet.learn.resampling import edges_by_chance
 from fishernet.learn.structures import structure, usual_name
 from fishernet.models import DependencyNetwork
 from fishernet.scores import Families, local_scores, named_score
@@ -251,6 +252,11 @@ class Bayesian(Tree):
             "gap": self.found.gap,
             "proof": self.found.proof,
         }
+
+    def by_chance(self, table: Table, n: int) -> float:
+        """Return how many arcs so many tables have on average whose columns are shuffled apart."""
+        options = {name: value for name, value in self.options.items() if name not in ("checkpoint", "max_seconds")}
+        return edges_by_chance(table, n, **options)
 
     def defaults(self, rows: Table, given: Mapping[str, Any], way: str | None) -> dict[str, Any]:
         """Return that, and the score of numbers where there is nothing else."""

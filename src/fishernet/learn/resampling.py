@@ -311,6 +311,59 @@ def edge_strengths(
     )
 
 
+def edges_by_chance(
+    table: Table, n: int = 20, *, seed: Seed = None, progress: Progress | None = None, **as_structure: Any
+) -> float:
+    """Return how many edges are found where none is true: in tables whose columns are each put in an order of its own.
+
+    Of few rows or many columns a score takes some chance for dependence, and more of it the more pairs there are. Where
+    as many edges are found by chance as in the table itself, the rows tell little of its structure.
+
+    Parameters
+    ----------
+    table : Table or data frame
+        The data, as for `structure`. Weights stay with the places of the rows.
+    n : int
+        How many such tables.
+    seed : None, int or numpy.random.Generator
+        Of the orders, and of the searches.
+    progress : callable or True, optional
+        True for a bar, or ``progress("learning from shuffled columns", tables done, n)``.
+    **as_structure
+        As for `structure`.
+
+    Returns
+    -------
+    float
+        The mean number of edges, those that are required left out.
+
+    Raises
+    ------
+    FishernetError
+        When n is no positive integer, or a checkpoint is given.
+    SchemaError
+        As `structure` raises it.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> rows = fn.datasets.load("asia").sample(5000, seed=1)
+    >>> fn.learn.edges_by_chance(rows, 5, seed=1) < 1
+    True
+    """
+    rows, options = as_data(table, "edges_by_chance, which shuffles rows,"), reusable(as_structure)
+    check.integer(n, "n", least=1)
+    random = np.random.default_rng(fixed_seed(seed))
+    required = len({frozenset(arc) for arc in options.get("required", ())})
+
+    def run(_: int, told: Progress) -> int:
+        columns = [codes[random.permutation(rows.n_rows)] for codes in rows.codes]
+        shuffled = Table.adopt(rows.variables, columns, n_rows=rows.n_rows, weights=rows.weights)
+        return len(dag(shuffled, seed=random, progress=told, **options).edges) - required
+
+    return float(np.mean(list(repeat_runs(int(n), run, "learning from shuffled columns", progress))))
+
+
 def _require_known_cells(sample: Table, table: Table) -> None:
     nothing = np.False_ if sample.weights is None else sample.weights == 0
     for variable, drawn, codes in zip(sample.variables, sample.codes, table.codes, strict=True):
