@@ -83,6 +83,9 @@ def test_which_sheet_is_read(tmp_path: Path) -> None:
         fn.read_table(path, sheet="third")
     with pytest.raises(FileFormatError, match="holds no cells"):
         fn.read_table(path, sheet="empty")
+    path = saved(tmp_path / "charts.xlsx", {"chart": [], "secret": other}, hidden="secret")
+    with pytest.raises(FileFormatError, match="of the sheets that are shown none holds cells; sheet='secret'"):
+        fn.read_table(path)
 
 
 def test_what_is_no_sheet(tmp_path: Path) -> None:

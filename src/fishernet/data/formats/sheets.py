@@ -59,11 +59,17 @@ def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
                 if rows:
                     others = [other for other in shown if other != name] if asked is None else []
                     return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet)]
+            hidden = [name for name in names if name not in shown and _rows(book.get_sheet_by_name(name))]
     except calamine.CalamineError as error:
         if isinstance(error, calamine.PasswordError) or ENCRYPTED in path.read_bytes():
             raise FileFormatError(path, "is protected by a password; save it without one") from None
         raise FileFormatError(path, f"is no sheet, or a broken one ({str(error).partition(chr(10))[0]})") from None
-    raise FileFormatError(path, "holds no sheet with cells" if asked is None else f"the sheet {asked!r} holds no cells")
+    if asked is not None:
+        raise FileFormatError(path, f"the sheet {asked!r} holds no cells")
+    if not hidden:
+        raise FileFormatError(path, "holds no sheet with cells")
+    fact = f"of the sheets that are shown none holds cells; sheet={hidden[0]!r} reads a hidden one"
+    raise FileFormatError(path, fact, parameter="sheet")
 
 
 def _library(path: Path) -> Any:
