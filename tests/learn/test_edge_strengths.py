@@ -416,7 +416,7 @@ def test_edges_by_chance_are_those_of_independent_columns() -> None:
     rng = np.random.default_rng(4)
     states = [fn.Variable(f"c{v}", list("abc")) for v in range(12)]
     found = [
-        len(fn.learn.dag(fn.Table(states, rng.integers(3, size=(12, 40)).astype(np.uint8)), score="aic").edges)
+        len(fn.learn.dag(fn.Table(states, list(rng.integers(3, size=(12, 40)).astype(np.uint8))), score="aic").edges)
         for _ in range(30)
     ]
     column = rng.integers(3, size=40).astype(np.uint8)

@@ -136,16 +136,15 @@ def test_noise_gets_next_to_no_arcs_where_columns_are_not_far_fewer_than_rows(n:
     assert fn.learn.dag(X, score="fractional", prior=False, search="hill-climb").n_edges > 10
 
 
-def test_numbers_alone_are_put_on_scales_and_cut_as_beside_labels() -> None:
-    """A skewed column takes its logarithm, one of two humps is cut, and neither where a search needs plain numbers."""
+def test_numbers_alone_are_put_on_scales_as_beside_labels() -> None:
+    """A skewed column takes its logarithm, and one of two humps lines through its quantiles."""
     rng = np.random.default_rng(3)
     size = rng.normal(size=600)
     wait = np.where(rng.random(600) < 0.4, 55, 80) + rng.normal(0, 3, 600)
     frame = {"money": np.exp(size + rng.normal(0, 0.3, 600)), "wait": wait, "size": size}
-    with pytest.warns(fn.FishernetWarning, match="'wait'"):
-        net = fn.learn.bayesian_network(frame)
-    kinds = {v.name: "cut" if not v.is_continuous else str(v.scale) for v in net.variables}
-    assert (kinds["wait"], kinds["money"]) == ("cut", "log(x)")
+    net = fn.learn.bayesian_network(frame)
+    kinds = {v.name: str(v.scale).partition(" ")[0] for v in net.variables if v.is_continuous}
+    assert kinds == {"wait": "lines", "money": "log(x)", "size": "None"}
     assert {frozenset(arc) for arc in net.dag.edges} == {frozenset({"money", "size"})}
     ways: list[Any] = [{"search": "exact"}, {"score": "fractional"}, {"required": [("size", "wait")]}, {"bins": {}}]
     for asked in ways:

@@ -102,12 +102,16 @@ def humps(n: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"town": rng.choice(["a", "b"], n), "wait": wait, "long": 0.1 * wait + rng.normal(0, 2, n)})
 
 
-def test_a_column_with_humps_that_nothing_explains_is_cut_and_told() -> None:
-    with pytest.warns(fn.FishernetWarning, match="no normal distribution fits, and .* 'wait'"):
-        net = fn.learn.bayesian_network(humps(800, 9))
-    assert [v.is_continuous for v in net.variables] == [False, False, True]
-    kept = fn.learn.bayesian_network(humps(800, 9), bins={})
-    assert [v.is_continuous for v in kept.variables] == [False, True, True]
+def test_a_column_with_humps_that_nothing_explains_has_them_on_its_scale() -> None:
+    """No bins are needed for a column of any shape: drawn rows have its humps, and nothing between them."""
+    frame = humps(800, 9)
+    net = fn.learn.bayesian_network(frame)
+    kinds = {v.name: str(v.scale).partition(" ")[0] for v in net.variables if v.is_continuous}
+    assert kinds == {"wait": "lines", "long": "None"}
+    drawn = net.sample(4000, seed=1)["wait"]
+    for low, high in ((0, 45), (45, 60), (62, 72), (75, 90), (90, 200)):
+        share = ((frame["wait"] > low) & (frame["wait"] < high)).mean()
+        assert np.mean((drawn > low) & (drawn < high)) == pytest.approx(share, abs=0.05)
 
 
 def test_humps_that_labels_make_stay_numbers() -> None:

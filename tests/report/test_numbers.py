@@ -22,6 +22,7 @@ SCALES = {
     "power": Scale("power", (0.4, 1.0, 3.0)),
     "log of a power": Scale("power", (0.0, 0.5, 2.0)),
     "arcsinh": Scale("arcsinh", (0.5, 2.0)),
+    "quantiles": Scale("quantiles", (-1.0, 0.5, 0.6, 3.0, -2.0, -0.3, 0.4, 2.5)),
 }
 
 
@@ -77,6 +78,7 @@ NETWORKS: dict[str, Callable[[], Any]] = {
     "one number": lambda: random_network(6, {"x": []}),
     "numbers": lambda: random_network(7, {"x": [], "y": ["x"], "z": ["x", "y"], "u": []}),
     "numbers on scales": lambda: random_network(8, {"x": [], "y": ["x"], "z": ["x", "y"]}, {"x": "log", "y": "power"}),
+    "quantiles": lambda: random_network(9, CHAIN, {"x": "quantiles", "y": "log", "z": "quantiles"}, {"z": 0.5}),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,6 @@ from fishernet.infer.beside import lines_of, title
 from fishernet.infer.distribution import Distribution
 from fishernet.infer.factors import Array
 
-POINTS = 64  # of a sum that stands for an integral over a normal density
 HALVINGS = 200  # of the interval in which a quantile lies: to the last digit
 
 
@@ -80,7 +79,7 @@ class NumberDistribution(Framed):
     @property
     def mean(self) -> float:
         """Its mean."""
-        return float(self.weights @ mean_on_scale(self.variable, self.means, self.sds))
+        return float(self.weights @ moments_on_scale(self.variable, self.means, self.sds)[0])
 
     @property
     def sd(self) -> float:
@@ -181,27 +180,9 @@ def quantiles(variable: Column, weights: Array, means: Array, sds: Array, q: flo
     return np.asarray(variable.unscaled(low + (high - low) / 2))
 
 
-def mean_on_scale(variable: Column, means: Array, sds: Array, of: Callable[[Array], Array] = lambda x: x) -> Array:
-    """Return the mean of a function of numbers that are normal on a variable's scale, shaped as `means`.
-
-    By Gauss and Hermite's rule with 64 points; without a function and a scale these are the means.
-    """
-    if variable.scale is None:
-        return means
-    points, weights = np.polynomial.hermite_e.hermegauss(POINTS)
-    total = np.zeros_like(means)
-    for point, weight in zip(points.tolist(), (weights / weights.sum()).tolist(), strict=True):
-        total += weight * of(variable.unscaled(means + point * sds))
-    return total
-
-
 def moments_on_scale(variable: Column, means: Array, sds: Array) -> tuple[Array, Array]:
     """Return the means and standard deviations, in the variable's unit, of numbers that are normal on its scale."""
-    if variable.scale is None:
-        return means, sds
-    centres = mean_on_scale(variable, means, sds)
-    with np.errstate(over="ignore", invalid="ignore"):  # wider than numbers reach
-        return centres, np.sqrt(mean_on_scale(variable, means, sds, lambda x: (x - centres) ** 2))
+    return (means, sds) if variable.scale is None else variable.scale.moments(means, sds)
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -265,7 +246,7 @@ class MixedDistribution(Framed):
     def mean(self) -> Array:
         """(d,) the means of the numbers."""
         pairs = zip(self.numbers, self.means.T, self._sds.T, strict=True)
-        return np.array([self.weights @ mean_on_scale(variable, means, sds) for variable, means, sds in pairs])
+        return np.array([self.weights @ moments_on_scale(variable, means, sds)[0] for variable, means, sds in pairs])
 
     @property
     def _sds(self) -> Array:

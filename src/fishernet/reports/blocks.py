@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.infer.mixtures import POINTS
+from fishernet.data.encoding.scales import POINTS
 
 Fields = dict[str, Any]
 

@@ -16,11 +16,11 @@ from fishernet import SchemaError, Table
 from fishernet.data.encoding.bins import (
     LEAST_AUTO,
     MOST_AUTO,
-    description_length_cuts,
     equal_width_cuts,
     interval_labels,
     quantile_cuts,
 )
+from fishernet.data.encoding.histogram import description_length_cuts
 
 values = st.one_of(
     st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)
@@ -248,8 +248,8 @@ def gain(least: float, ends: list[float], counts: list[int], cuts: list[float]) 
 def test_automatic_cuts_describe_the_numbers_in_the_fewest_nats(pieces: list[tuple[int, int]], least: int) -> None:
     ends = np.cumsum([least, *(step for step, _ in pieces)])[1:].astype(float)
     counts = [50 * count for _, count in pieces]
-    cuts = description_length_cuts(float(least), ends, np.array(counts, float), MOST_AUTO)
     most = max(LEAST_AUTO, min(MOST_AUTO, math.isqrt(sum(counts) // 50)))
+    cuts = description_length_cuts(float(least), ends, np.array(counts, float), LEAST_AUTO, most)
     assert LEAST_AUTO <= len(cuts) + 1 <= most
     tried = [c for k in range(LEAST_AUTO - 1, most) for c in combinations(ends[:-1].tolist(), k)]
     best = max(gain(float(least), ends.tolist(), counts, list(some)) for some in tried)

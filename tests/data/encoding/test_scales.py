@@ -21,6 +21,8 @@ SCALES = [
     Scale("power", (0.7, -5.0, 0.1)),
     Scale("power", (2.0, 1e6, 1e3)),
     Scale("arcsinh", (4.0, 0.3)),
+    Scale("quantiles", (-5.0, 0.0, 0.001, 7.5, -2.5, -1.0, 0.5, 3.0)),
+    Scale("quantiles", (1.0, 1.5, -1.0, 1.0)),
 ]
 EVERY = pytest.mark.parametrize("scale", SCALES, ids=str)
 
@@ -54,7 +56,8 @@ def test_missing_numbers_stay_missing() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "parameters"),
-    [("log", (0.0,)), ("root", (1.0,)), ("power", (2.5, 0.0, 1.0)), ("arcsinh", (0.0, 0.0)), ("log", (0.0, np.inf))],
+    [("log", (0.0,)), ("root", (1.0,)), ("power", (2.5, 0.0, 1.0)), ("arcsinh", (0.0, 0.0)), ("log", (0.0, np.inf))]
+    + [("quantiles", knots) for knots in ((), (1.0, 2.0), (1.0, 2.0, 0.0), (1.0, 1.0, 0.0, 1.0), (1.0, 2.0, 1.0, 0.0))],
 )
 def test_what_is_no_scale_is_refused(kind: str, parameters: tuple[float, ...]) -> None:
     with pytest.raises(fn.FishernetError):
@@ -160,3 +163,42 @@ def test_heaps_are_found_wherever_they_lie(numbers: list[float], others: int) ->
     most = max(times.values(), default=0)
     first = next((number for number in ordered if times[number] == most), None)  # the heaviest alone is looked at
     assert heaped_at(column) == (first if first in expected else None)
+
+
+@EVERY
+def test_moments_are_integrals_over_the_normal_density(scale: Scale) -> None:
+    means, sds = np.array([[-0.4, 0.9], [2.5, 0.0]]), np.array([[0.3, 1e-3], [0.7, 0.05]])
+    shares = (np.arange(200_000) + 0.5) / 200_000
+    drawn = scale.inverse(means[..., None] + sds[..., None] * norm.ppf(shares))
+    mean, sd = scale.moments(means, sds)
+    np.testing.assert_allclose(mean, drawn.mean(axis=-1), rtol=2e-4, atol=2e-4)
+    np.testing.assert_allclose(sd, drawn.std(axis=-1), rtol=5e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("at", [0.0, 1e9])
+def test_moments_of_lines_keep_their_digits(at: float) -> None:
+    """A column of years or seconds has a mean far from 0, and a small spread."""
+    knots = (at - 3.0, at, at + 0.5, at + 4.0, -2.0, -0.5, 0.5, 2.0)
+    mean, sd = Scale("quantiles", knots).moments(np.array([0.2]), np.array([0.4]))
+    near, spread = Scale("quantiles", (-3.0, 0.0, 0.5, 4.0, *knots[4:])).moments(np.array([0.2]), np.array([0.4]))
+    assert mean[0] - at == pytest.approx(near[0], abs=1e-6)
+    assert sd[0] == pytest.approx(spread[0], rel=1e-9)
+
+
+def test_a_scale_of_quantiles_makes_any_column_normal() -> None:
+    """Humps, hard ends, a heap at an end, heavy tails: kurtosis and skewness of a normal number, or nearly."""
+    rng = np.random.default_rng(5)
+    columns = [
+        np.concatenate([rng.normal(0, 1, 1500), rng.normal(9, 1, 1500)]),
+        rng.uniform(size=3000),
+        rng.standard_t(2, size=3000),
+        np.minimum(rng.integers(0, 90, 3000), 72).astype(float),
+    ]
+    for column in columns:
+        scale = chosen_scale(column, "quantiles")
+        assert scale is not None
+        y = scale.forward(column)
+        assert abs(y.mean()) < 0.05
+        assert y.std() == pytest.approx(1, abs=0.07)
+        assert np.mean(np.abs(y) < 1) == pytest.approx(0.683, abs=0.08)
+        assert chosen_scale(column) != scale  # of itself a column is never put on it

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import Weights, in_units, row_blocks
 from fishernet.data.encoding.dates import Unit, date_texts
+from fishernet.data.encoding.histogram import description_length_cuts
 from fishernet.data.encoding.labels import is_numeric, numbers_of
 from fishernet.data.options import AUTO, Options
 from fishernet.data.statistics import ranks
@@ -207,68 +207,9 @@ def _automatic(ask: Sum, name: str, least: float, largest: float, unit: float) -
     """Return the cuts of the histogram of least description length."""
     ends = np.array([*ranks.quantile_cuts(ask, name, CANDIDATES), largest])
     counts = np.diff(ask(partial(ranks.rows_below, name=name, borders=ends)), prepend=0)
-    return description_length_cuts(least, ends, counts * unit, MOST_AUTO)
-
-
-def description_length_cuts(least: float, ends: Numbers, counts: Numbers, most: int) -> list[float]:
-    """Return where the histogram of least description length is cut (Kontkanen and Myllymäki, 2007, Eq. 8 and 22).
-
-    Parameters
-    ----------
-    least : float
-        The least number.
-    ends : (n_pieces,) ascending float64
-        The upper ends of the pieces that bins are made of; the last is the largest number.
-    counts : (n_pieces,) float64
-        The weight of the numbers in each piece.
-    most : int
-        At most so many bins.
-
-    Returns
-    -------
-    list of float
-        Some of the ends, ascending, without the last.
-    """
-    n_pieces, n = len(ends), max(1, round(counts.sum()))
-    most = min(most, n_pieces, max(LEAST_AUTO, math.isqrt(n // ROWS_A_CELL)), max(2, n // ROWS_A_BIN))
-    begins = np.concatenate([[least], ends[:-1]])
-    steps = np.diff(np.concatenate([[least], ends]))
-    upto = np.concatenate([[0], np.cumsum(counts)])
-    # the log-likelihood of one bin over the pieces from i to j
-    held = upto[None, 1:] - upto[:-1, None]
-    width = ends[None, :] - begins[:, None]
-    width[0] += steps[steps > 0].min()  # the least number lies in the first bin
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_bin = np.where(np.tri(n_pieces, k=-1, dtype=bool), -np.inf, held * (np.log(held / n) - np.log(width)))
-    best = of_bin[0]
-    before: list[npt.NDArray[np.intp]] = []
-    found: list[tuple[float, list[float]]] = []
-    for k in range(1, most + 1):
-        if k > 1:
-            sums = np.concatenate([[-np.inf], best[:-1]])[:, None] + of_bin  # a last bin from piece i to piece j
-            before.append(np.argmax(sums, axis=0))
-            best = sums[before[-1], np.arange(n_pieces)]
-        if k >= min(LEAST_AUTO, most):
-            price = _regret(n, k) + _log_choices(n_pieces - 1, k - 1)
-            found.append((float(best[-1]) - price, _traced(before, ends)))
-    return max(found, key=lambda one: one[0])[1]
-
-
-def _traced(before: Sequence[npt.NDArray[np.intp]], ends: Numbers) -> list[float]:
-    """Return the cuts of the best histogram that ends with the last piece."""
-    at, cuts = len(ends) - 1, []
-    for first in reversed(before):
-        at = int(first[at]) - 1
-        cuts.append(float(ends[at]))
-    return cuts[::-1]
-
-
-def _regret(n: int, k: int) -> float:
-    return float(_core.regret(np.array([n]), float(k), math.log(k))[0])
-
-
-def _log_choices(n: int, k: int) -> float:
-    return float(np.log(np.arange(n - k + 1, n + 1)).sum() - np.log(np.arange(1, k + 1)).sum())
+    n = max(1, round(counts.sum() * unit))
+    most = min(MOST_AUTO, len(ends), max(LEAST_AUTO, math.isqrt(n // ROWS_A_CELL)), max(2, n // ROWS_A_BIN))
+    return description_length_cuts(least, ends, counts * unit, min(LEAST_AUTO, most), most)
 
 
 # -------------------------------------------------------------------------------------------------------- labels

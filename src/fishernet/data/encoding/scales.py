@@ -8,7 +8,7 @@ drawn one has a value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,10 +18,12 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
+from fishernet.data.encoding.histogram import description_length_cuts
 
 Floats = npt.NDArray[np.float64]
 
-QUANTILES = 2000  # of a column, by which its scale is chosen
+QUANTILES = "quantiles"  # the scale of any shape
+MOST_LOOKED_AT = 2000  # quantiles of a column, by which its scale is chosen
 POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tails run on without end
 FEW_POWERS = np.array([0.0, 0.5, 1.5, 2.0])  # of these, where scales are chosen by families
 UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
@@ -29,16 +31,30 @@ OF_SMALL = 1e-3  # of the numbers that are smaller than all but a hundredth, abo
 HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
 FIRST = 1000  # numbers, which tell mostly that others are not rounded
 FEWEST = 20  # distinct numbers, below which a column stays as it is
+PIECES = (4, 8)  # of equally many rows, between whose ends a scale of quantiles has lines
+CANDIDATES, MOST_STEPS = 64, 16  # pieces, of which the bins of a histogram are made, and such bins
+FEWEST_BELOW = 10  # rows beyond the outermost of these ends
+RAREST = 1e-3  # share of the rows there
+MOST = 1e308  # to which the numbers of a line go on
+FAR, LEAST_SD = 40.0, 1e-150  # standard deviations beyond which nothing is; and that of a number that is known
+
+
+POINTS = 64  # of a sum that stands for an integral over a normal density
 
 
 class Map(NamedTuple):
-    """A monotone map, its inverse and the logarithm of its slope, each of numbers and parameters."""
+    """A monotone map, its inverse and the logarithm of its slope, each of numbers and parameters.
+
+    `moments` are the mean and the variance of a number that is normal on the scale, of its mean and standard deviation
+    there and the parameters; without them they are found by Gauss and Hermite's rule, which needs a smooth map.
+    """
 
     parameters: tuple[str, ...]
     forward: Callable[..., Floats]
     inverse: Callable[..., Floats]
     log_slope: Callable[..., Floats]
     text: str
+    moments: Callable[..., tuple[Floats, Floats]] | None = None
 
 
 def _log(x: Floats, shift: float, least: float) -> Floats:
@@ -96,6 +112,65 @@ def _log_slope_of_arcsinh(x: Floats, centre: float, width: float) -> Floats:
     return -np.log(np.hypot(width, x - centre))
 
 
+def _lines(x: Floats, *knots: float) -> Floats:
+    at, to, slopes = _knots(knots)
+    with np.errstate(over="ignore"):
+        below, above = (np.log1p(np.minimum(out, MOST)) for out in _beyond(x, at, slopes))
+    return np.asarray(np.interp(x, at, to) + above - below)
+
+
+def _unlines(y: Floats, *knots: float) -> Floats:
+    at, to, slopes = _knots(knots)
+    with np.errstate(over="ignore"):
+        below, above = np.expm1(np.maximum(to[0] - y, 0.0)), np.expm1(np.maximum(y - to[-1], 0.0))
+    return np.asarray(np.interp(y, to, at) + above / slopes[-1] - below / slopes[0])
+
+
+def _log_slope_of_lines(x: Floats, *knots: float) -> Floats:
+    at, _, slopes = _knots(knots)
+    piece = np.clip(np.searchsorted(at, x, side="right") - 1, 0, len(slopes) - 1)
+    with np.errstate(over="ignore"):
+        below, above = (np.log1p(np.minimum(out, MOST)) for out in _beyond(x, at, slopes))
+    return np.asarray(np.log(slopes)[piece] - below - above)
+
+
+def _moments_of_lines(means: Floats, sds: Floats, *knots: float) -> tuple[Floats, Floats]:
+    """Return the mean and the variance, summed over the pieces, in each of which a truncated normal number is known."""
+    from scipy.special import log_ndtr, ndtr  # slow to import, and needed by few calls
+
+    at, to, slopes = _knots(knots)
+    sds = np.maximum(sds, LEAST_SD)
+    centre = at[len(at) // 2]
+    z = np.clip((to - means[..., None]) / sds[..., None], -FAR, FAR)
+    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    mass, of_z = np.diff(ndtr(z)), -np.diff(density)
+    starts, widths = at[:-1] - centre + (means[..., None] - to[:-1]) / slopes, sds[..., None] / slopes
+    first = (starts * mass + widths * of_z).sum(axis=-1)
+    second = starts**2 * mass + 2 * starts * widths * of_z + widths**2 * (mass - np.diff(z * density))
+    square = second.sum(axis=-1)
+    for sign, end, slope in ((-1.0, 0, slopes[0]), (1.0, -1, slopes[-1])):
+        away, start = sign * (means - to[end]), sign * (at[end] - centre) - 1 / slope
+        beyond = ndtr(away / sds)
+        with np.errstate(over="ignore"):
+            once = np.exp(away + sds**2 / 2 + log_ndtr(away / sds + sds)) / slope
+            twice = np.exp(2 * away + 2 * sds**2 + log_ndtr(away / sds + 2 * sds)) / slope**2
+            first = first + sign * (start * beyond + once)
+            square = square + start**2 * beyond + 2 * start * once + twice
+    with np.errstate(invalid="ignore"):
+        return centre + first, np.where(np.isfinite(square), np.maximum(square - first**2, 0.0), np.inf)
+
+
+def _knots(knots: Sequence[float]) -> tuple[Floats, Floats, Floats]:
+    """Return the numbers of some knots, where they are on the scale, and the slopes of the lines between them."""
+    at, to = np.asarray(knots).reshape(2, -1)
+    return at, to, np.diff(to) / np.diff(at)
+
+
+def _beyond(x: Floats, at: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+    """Return how far numbers are below the first knot and above the last, by the slopes there."""
+    return slopes[0] * np.maximum(at[0] - x, 0.0), slopes[-1] * np.maximum(x - at[-1], 0.0)
+
+
 MAPS: dict[str, Map] = {
     "log": Map(("shift", "least"), _log, _exp, _log_slope_of_log, "log(x + {0:.4g})"),
     "power": Map(
@@ -106,6 +181,7 @@ MAPS: dict[str, Map] = {
         "Yeo-Johnson's power {0:.3g} of (x - {1:.4g}) / {2:.4g}",
     ),
     "arcsinh": Map(("centre", "width"), _arcsinh, _sinh, _log_slope_of_arcsinh, "arcsinh((x - {0:.4g}) / {1:.4g})"),
+    QUANTILES: Map((), _lines, _unlines, _log_slope_of_lines, "lines through {n} quantiles", _moments_of_lines),
 }
 
 
@@ -115,11 +191,14 @@ class Scale:
 
     Parameters
     ----------
-    kind : {"log", "power", "arcsinh"}
+    kind : {"log", "power", "arcsinh", "quantiles"}
         "log": ``log(x + shift)``, straight on below ``x + shift = least``; "power": Yeo and Johnson's [1]_ of
-        ``(x - centre) / width``, with a power from 0 to 2; "arcsinh": ``arcsinh((x - centre) / width)``.
+        ``(x - centre) / width``, with a power from 0 to 2; "arcsinh": ``arcsinh((x - centre) / width)``; "quantiles":
+        straight lines between quantiles of the column and those of a standard normal distribution, and logarithms
+        beyond the outermost, so that a column of any shape is nearly normal [2]_.
     parameters : tuple of float
-        ``(shift, least)``, ``(power, centre, width)`` or ``(centre, width)``.
+        ``(shift, least)``, ``(power, centre, width)`` or ``(centre, width)``; of "quantiles" the ascending quantiles,
+        two or more, and then as many numbers to which they are mapped, ascending as well.
 
     Raises
     ------
@@ -130,6 +209,8 @@ class Scale:
     ----------
     .. [1] I.-K. Yeo and R. A. Johnson, "A new family of power transformations to improve normality or symmetry",
        Biometrika 87, 2000.
+    .. [2] H. Liu, J. Lafferty and L. Wasserman, "The nonparanormal: semiparametric estimation of high dimensional
+       undirected graphs", Journal of Machine Learning Research 10, 2009.
 
     Examples
     --------
@@ -150,9 +231,11 @@ class Scale:
             raise SchemaError(f"unknown scale {self.kind!r}; there are {listed(MAPS)}", parameter="scales")
         names = MAPS[self.kind].parameters
         values = tuple(float(check.number(value, "a scale's parameter")) for value in self.parameters)
-        if len(values) != len(names) or not all(map(math.isfinite, values)):
+        if self.kind == QUANTILES:
+            _check_knots(values)
+        elif len(values) != len(names) or not all(map(math.isfinite, values)):
             raise SchemaError(f"the scale {self.kind!r} has {listed(names)}, got {values}", parameter="scales")
-        of = dict(zip(names, values, strict=True))
+        of = dict(zip(names, values, strict=bool(names)))
         if not (of.get("width", 1) > 0 and of.get("least", 1) > 0 and 0 <= of.get("power", 1) <= 2):
             wrong = "widths and least are positive, and a power is from 0 to 2"
             raise SchemaError(f"the scale {self.kind!r} cannot have {values}: {wrong}", parameter="scales")
@@ -170,13 +253,46 @@ class Scale:
         """Return the logarithm of the scale's slope at numbers."""
         return np.asarray(MAPS[self.kind].log_slope(x, *self.parameters))
 
+    def moments(self, means: Floats, sds: Floats) -> tuple[Floats, Floats]:
+        """Return the means and standard deviations of numbers that are normal on the scale, shaped as `means`."""
+        of = MAPS[self.kind].moments
+        if of is not None:
+            mean, variance = of(means, sds, *self.parameters)
+            return mean, np.sqrt(variance)
+        points, weights = np.polynomial.hermite_e.hermegauss(POINTS)
+        pairs = list(zip(points.tolist(), (weights / weights.sum()).tolist(), strict=True))
+        centres = np.zeros_like(means)
+        for point, weight in pairs:
+            centres += weight * self.inverse(means + point * sds)
+        squares = np.zeros_like(means)
+        with np.errstate(over="ignore", invalid="ignore"):  # wider than numbers reach
+            for point, weight in pairs:
+                squares += weight * (self.inverse(means + point * sds) - centres) ** 2
+            return centres, np.sqrt(squares)
+
     @property
     def n_fitted(self) -> int:
         """How many of its parameters a column chose: of a logarithm without a shift, or with 1, the least number."""
         return 1 if self.kind == "log" and self.parameters[0] in (0, 1) else len(self.parameters)
 
     def __str__(self) -> str:
-        return MAPS[self.kind].text.format(*self.parameters).replace("x + 0)", "x)")
+        text = MAPS[self.kind].text.format(*self.parameters, n=len(self.parameters) // 2)
+        return text.replace("x + 0)", "x)")
+
+
+def _check_knots(values: Sequence[float]) -> None:
+    """Raise SchemaError where numbers are no knots of a monotone map."""
+    fitting = len(values) >= 4 and len(values) % 2 == 0 and all(map(math.isfinite, values))
+    with np.errstate(all="ignore"):
+        fitting = fitting and all(((part > 0) & (part < math.inf)).all() for part in _rises(values))
+    if not fitting:
+        told = "two quantiles or more, ascending, and as many numbers to which they are mapped, ascending"
+        raise SchemaError(f"the scale {QUANTILES!r} has {told}; got {len(values)} numbers", parameter="scales")
+
+
+def _rises(knots: Sequence[float]) -> tuple[Floats, Floats, Floats]:
+    at, to, slopes = _knots(knots)
+    return np.diff(at), np.diff(to), slopes
 
 
 def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
@@ -190,7 +306,8 @@ def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
     column : (n,) float64 array
         NaN where a number is missing.
     kind : str
-        "auto", or the scale to be fitted: "log", "power", "arcsinh", or "identity".
+        "auto", or the scale to be fitted: "log", "power", "arcsinh", "quantiles", or "identity". "auto" is none of
+        quantiles, on which a column alone is always nearly normal.
 
     Raises
     ------
@@ -204,10 +321,10 @@ def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
     if kind == "identity" or len(np.unique(known_cells[: 10 * FEWEST])) < 2:
         return None
     n = len(known_cells)
-    x = np.quantile(known_cells, (np.arange(min(n, QUANTILES)) + 0.5) / min(n, QUANTILES))
+    x = np.quantile(known_cells, (np.arange(min(n, MOST_LOOKED_AT)) + 0.5) / min(n, MOST_LOOKED_AT))
     if kind == "auto" and len(np.unique(x)) < FEWEST:
         return None
-    price = 0.5 * math.log(n) / n  # a quantile stands for n / QUANTILES rows; likelihoods are means
+    price = 0.5 * math.log(n) / n  # a quantile stands for n / MOST_LOOKED_AT rows; likelihoods are means
     best, most = None, _mean_log_likelihood(x, np.zeros_like(x)) if kind == "auto" else -math.inf
     for scale in _candidates(x, kind):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -230,7 +347,8 @@ def candidate_scales(column: Floats, own: Scale | None) -> list[Scale]:
     x = np.unique(column[np.isfinite(column)])
     if len(x) < FEWEST:
         return []
-    others = _candidates(np.sort(column[np.isfinite(column)]), "auto", FEW_POWERS)
+    known = np.sort(column[np.isfinite(column)])
+    others = [*_candidates(known, "auto", FEW_POWERS), *_candidates(known, QUANTILES)]
     return list(dict.fromkeys([*([] if own is None else [own]), *others]))
 
 
@@ -251,6 +369,45 @@ def _candidates(x: Floats, kind: str, powers: Floats = POWERS) -> Iterator[Scale
     if kind in ("auto", "arcsinh"):
         for share in (0.1, 0.3, 1.0, 3.0):
             yield Scale("arcsinh", (middle, share * width))
+    if kind == QUANTILES:
+        values, times = np.unique(x, return_counts=True)
+        for pieces, steps in ((PIECES[0], False), (PIECES[1], False), (PIECES[0], True)):
+            found = _through_quantiles(values, times, pieces, steps=steps)
+            if found is not None:
+                yield found
+
+
+def _through_quantiles(values: Floats, times: npt.NDArray[np.int64], pieces: int, *, steps: bool) -> Scale | None:
+    """Return a scale of ascending numbers by pieces of equally many rows, and ever fewer at the ends; None without any.
+
+    With `steps` there are knots at the cuts of the histogram of least description length, too, as about a gap between
+    two humps. Knots lie between numbers, so that those that many rows have are not torn. The lines at the ends go on to
+    half a step beyond the last number, and are as steep as is likeliest where the rows there are spread evenly.
+    """
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    n = times.sum()
+    shares = np.arange(1, pieces) / pieces
+    half = 0.5 / pieces
+    while half * n >= FEWEST_BELOW and half > RAREST:
+        shares = np.concatenate([[half], shares, [1 - half]])
+        half /= 2
+    below = np.cumsum(times)[:-1] / n
+    places = [int(np.argmin(np.abs(below - share))) for share in shares]
+    if steps:
+        ends = np.unique([*np.searchsorted(below, np.arange(1, CANDIDATES) / CANDIDATES), len(below)])
+        counts = np.diff(np.cumsum(times)[ends], prepend=0).astype(np.float64)
+        cuts = description_length_cuts(float(values[0]), values[ends], counts, 1, min(MOST_STEPS, len(ends)))
+        places += np.searchsorted(values, cuts).tolist()
+    places = sorted(set(places))
+    gaps = np.diff(values)
+    at, to = values[places] + gaps[places] / 2, ndtri(below[places])
+    first, last = (to[0] - math.sqrt(9 * to[0] ** 2 + 48)) / 4, (to[-1] + math.sqrt(9 * to[-1] ** 2 + 48)) / 4
+    knots = (values[0] - gaps[0] / 2, *at, values[-1] + gaps[-1] / 2, first, *to, last)
+    try:
+        return Scale(QUANTILES, tuple(map(float, knots)))
+    except SchemaError:  # numbers so near to each other that lines between them rise without end
+        return None
 
 
 def rounding_unit(column: Floats) -> float | None:

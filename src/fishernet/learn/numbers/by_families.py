@@ -4,8 +4,8 @@ The scale on which a column alone is most nearly normal may be the wrong one: a 
 scales, and a column of which labels make several heaps is normal in each of them as it is. So scales are chosen by the
 families of a graph. By turns a graph is learned, and each number gets the scale on which its own family and those of
 its children are most probable, per unit of the column and less the price of the scale's parameters, as long as the
-probability of the whole table rises. That begins once with the scales that columns have by themselves and once without
-scales, and the better end is taken.
+probability of the whole table rises. That begins with the scales that columns have by themselves, without scales, and
+with lines through quantiles, and the best end is taken.
 
 No scale makes a column normal that has several humps, or hard ends. Such a column is cut into bins where the whole
 table is more probable by the graph that is learned then: in a bin the mass is spread evenly, so that both can be
@@ -83,6 +83,10 @@ def by_families(table: Table, free: Sequence[str], *, cut: bool = True) -> Taken
     starts = [rows]
     if any(scale is not None for scale in own.values()):
         starts.append(_on_scales(rows, dict.fromkeys(own)))
+    of_any_shape = {
+        v: found[-1].scale for v, found in choices.items()
+    }  # the last that a column may have, through quantiles
+    starts.append(_on_scales(rows, of_any_shape))
     best = max((_climbed(start, choices) for start in starts), key=lambda end: end.value)
     scales = {table.names[v]: best.rows.variables[v].scale for v in own}
     return Taken(scales, _better_cut(best, free) if cut else {})

@@ -29,7 +29,12 @@ const unboxcox = (v, power) => (power ? Math.expm1(Math.log1p(power * v) / power
 
 /** Monotone maps on which regressions are, each with its inverse and the logarithm of its slope. */
 const SCALES = {
-  none: () => ({ forward: (x) => x, inverse: (y) => y, logSlope: () => 0 }),
+  none: () => ({
+    forward: (x) => x,
+    inverse: (y) => y,
+    logSlope: () => 0,
+    moments: (mean, sd) => ({ mean, variance: sd * sd }),
+  }),
   log: (shift, least) => ({
     forward: (x) => (x + shift < least ? Math.log(least) + (x + shift - least) / least : Math.log(x + shift)),
     inverse: (y) => (y < Math.log(least) ? least * (1 + y - Math.log(least)) : Math.exp(y)) - shift,
@@ -45,6 +50,51 @@ const SCALES = {
     inverse: (y) => centre + width * Math.sinh(y),
     logSlope: (x) => -Math.log(Math.hypot(width, x - centre)),
   }),
+  quantiles: (...knots) => {
+    const last = knots.length / 2 - 1;
+    const [at, to] = [knots.slice(0, last + 1), knots.slice(last + 1)];
+    const slopes = at.slice(1).map((x, k) => (to[k + 1] - to[k]) / (x - at[k]));
+    const [first, end] = [slopes[0], slopes[last - 1]];
+    const piece = (ends, x) => Math.max(0, ends.slice(0, last).findLastIndex((from) => x >= from));
+    return {
+      forward(x) {
+        if (x < at[0]) return to[0] - Math.log1p(first * (at[0] - x));
+        if (x > at[last]) return to[last] + Math.log1p(end * (x - at[last]));
+        return to[piece(at, x)] + slopes[piece(at, x)] * (x - at[piece(at, x)]);
+      },
+      inverse(y) {
+        if (y < to[0]) return at[0] - Math.expm1(to[0] - y) / first;
+        if (y > to[last]) return at[last] + Math.expm1(y - to[last]) / end;
+        return at[piece(to, y)] + (y - to[piece(to, y)]) / slopes[piece(to, y)];
+      },
+      moments(mean, sd) {
+        const centre = at[(last + 1) >> 1];
+        const below = (z) => (z > 0 ? 1 - upperTail(z) : upperTail(-z));
+        const density = (z) => Math.exp(-0.5 * z * z - LOG_ROOT);
+        let [first, square] = [0, 0];
+        for (let k = 0; k < last; k++) {
+          const [a, b] = [(to[k] - mean) / sd, (to[k + 1] - mean) / sd];
+          const [start, width] = [at[k] - centre + (mean - to[k]) / slopes[k], sd / slopes[k]];
+          const [mass, once] = [below(b) - below(a), density(a) - density(b)];
+          first += start * mass + width * once;
+          const twice = mass + a * density(a) - b * density(b);
+          square += start * start * mass + 2 * start * width * once + width * width * twice;
+        }
+        for (const [sign, k, slope] of [[-1, 0, slopes[0]], [1, last, end]]) {
+          const [away, start] = [sign * (mean - to[k]), sign * (at[k] - centre) - 1 / slope];
+          const once = Math.exp(away + (sd * sd) / 2) * below(away / sd + sd) / slope;
+          const twice = Math.exp(2 * away + 2 * sd * sd) * below(away / sd + 2 * sd) / (slope * slope);
+          first += sign * (start * below(away / sd) + once);
+          square += start * start * below(away / sd) + 2 * start * once + twice;
+        }
+        return { mean: centre + first, variance: Math.max(0, square - first * first) };
+      },
+      logSlope(x) {
+        const beyond = Math.max(first * (at[0] - x), end * (x - at[last]), 0);
+        return Math.log(slopes[piece(at, x)]) - Math.log1p(beyond);
+      },
+    };
+  },
 };
 
 // ---------------------------------------------------------------------------------------------------------- mixtures
@@ -119,13 +169,17 @@ class Mixture {
     return total;
   }
 
+  /** Return the mean and the variance of a number that is normal on the scale. */
+  momentsOf(mean, sd) {
+    if (this.scale.moments) return this.scale.moments(mean, sd);
+    const centre = this.expected(mean, sd, (x) => x);
+    return { mean: centre, variance: this.expected(mean, sd, (x) => (x - centre) ** 2) };
+  }
+
   moments() {
-    const straight = this.scale.kind === "none";
-    const centre = (mean, sd) => (straight ? mean : this.expected(mean, sd, (x) => x));
-    const centres = Array.from(this.means, (mean, k) => centre(mean, this.sds[k]));
-    const mean = this.sum((_, __, k) => centres[k]);
-    const within = (m, sd, k) => (straight ? sd * sd : this.expected(m, sd, (x) => (x - centres[k]) ** 2));
-    const variance = this.sum((m, sd, k) => within(m, sd, k) + (centres[k] - mean) ** 2);
+    const each = Array.from(this.means, (mean, k) => this.momentsOf(mean, this.sds[k]));
+    const mean = this.sum((_, __, k) => each[k].mean);
+    const variance = this.sum((_, __, k) => each[k].variance + (each[k].mean - mean) ** 2);
     return { mean, sd: Math.sqrt(variance) };
   }
 
