@@ -627,7 +627,8 @@ class Table(GivesFrames):
         """Give columns of numbers the scales on which they are more nearly normal, and the unit of their rounding.
 
         Their numbers stay as they are. A mapping says of columns "auto", the likeliest by BIC, "log", "power",
-        "arcsinh", "identity" or a Scale. SchemaError when there is no such column, or it has states.
+        "arcsinh", "quantiles" (lines through quantiles, for a column of any shape), "identity" or a Scale. SchemaError
+        when there is no such column, or it has states.
 
         Examples
         --------

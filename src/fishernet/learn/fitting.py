@@ -443,7 +443,7 @@ def bayesian_network(
         score.
     bins : int, "auto" or mapping, optional
         Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default those in
-        which one number has a tenth of the rows and three times as many as its neighbours, as no hours or no income,
+        which one number has three tenths of the rows and three times as many as its neighbours, as no income has, say,
         and those in whose bins the table is more probable by far; they are told in a warning. In a table of numbers
         alone none is where ``score``, ``search`` or arcs that are asked for need numbers.
     **options

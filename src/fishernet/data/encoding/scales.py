@@ -28,7 +28,7 @@ POWERS = np.linspace(0.0, 2.0, 21)  # of Yeo and Johnson, between which both tai
 FEW_POWERS = np.array([0.0, 0.5, 1.5, 2.0])  # of these, where scales are chosen by families
 UNROUNDED = 1e-6  # of the spread of numbers, which is the unit of those that nobody rounded
 OF_SMALL = 1e-3  # of the numbers that are smaller than all but a hundredth, above which that unit does not go
-HEAPED = 0.1  # the share of rows at one number, from which on it is told apart from its neighbours
+HEAPED = 0.3  # the share of rows at one number, from which on it is told apart from its neighbours
 FIRST = 1000  # numbers, which tell mostly that others are not rounded
 FEWEST = 20  # distinct numbers, below which a column stays as it is
 PIECES = (4, 8)  # of equally many rows, between whose ends a scale of quantiles has lines
@@ -439,7 +439,7 @@ def _are_multiples(x: Floats, decimals: int) -> bool:
 def heaped_at(column: Floats) -> float | None:
     """Return the number at which rows of a column heap up, as those with no hours or no income do; None without one.
 
-    It has a tenth of the known rows at least, and three times as many as either of its neighbours.
+    It has three tenths of the known rows at least, and three times as many as either of its neighbours.
     """
     known = column[np.isfinite(column)]
     if not len(known):

@@ -7,9 +7,9 @@ its children are most probable, per unit of the column and less the price of the
 probability of the whole table rises. That begins with the scales that columns have by themselves, without scales, and
 with lines through quantiles, and the best end is taken.
 
-No scale makes a column normal that has several humps, or hard ends. Such a column is cut into bins where the whole
-table is more probable by the graph that is learned then: in a bin the mass is spread evenly, so that both can be
-compared.
+Lines through quantiles make a column of any shape normal by itself, not what others tell of it: of humps that labels
+tell by turns, say. Such a column is cut into bins where the whole table is more probable by the graph that is learned
+then: in a bin the mass is spread evenly, so that both can be compared.
 
 A sample of complete rows decides, so that it takes no longer for more rows.
 """
@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from fishernet.base.random import generator
 from fishernet.data import Table
-from fishernet.data.encoding.scales import Scale, candidate_scales
+from fishernet.data.encoding.scales import QUANTILES, Scale, candidate_scales
 from fishernet.data.options import AUTO
 from fishernet.graphs import Dag
 from fishernet.learn.structures import structure
@@ -78,15 +78,15 @@ def by_families(table: Table, free: Sequence[str], *, cut: bool = True) -> Taken
     if rows.n_rows < FEWEST_ROWS or len(rows.names) > MOST_COLUMNS or not own:
         return Taken({table.names[v]: scale for v, scale in own.items()}, {})
     known = _some(table, SOUGHT * MOST_ROWS)  # a row that lacks another column shows a number below 0, too
-    choices = {v: list(_choices(rows, v, known.codes[v], scale)) for v, scale in own.items()}
+    choices = {v: _worthwhile(rows, v, list(_choices(rows, v, known.codes[v], scale))) for v, scale in own.items()}
     choices = {v: found for v, found in choices.items() if len(found) > 1}
     starts = [rows]
     if any(scale is not None for scale in own.values()):
         starts.append(_on_scales(rows, dict.fromkeys(own)))
-    of_any_shape = {
-        v: found[-1].scale for v, found in choices.items()
-    }  # the last that a column may have, through quantiles
-    starts.append(_on_scales(rows, of_any_shape))
+    last = {v: found[-1].scale for v, found in choices.items()}
+    of_any_shape = {v: scale for v, scale in last.items() if scale is not None and scale.kind == QUANTILES}
+    if of_any_shape:
+        starts.append(_on_scales(rows, of_any_shape))
     best = max((_climbed(start, choices) for start in starts), key=lambda end: end.value)
     scales = {table.names[v]: best.rows.variables[v].scale for v in own}
     return Taken(scales, _better_cut(best, free) if cut else {})
@@ -115,6 +115,14 @@ def _choices(rows: Table, v: int, known: npt.NDArray[Any], own: Scale | None) ->
         worth = _worth(rows, rows.codes[v], replace(variable, scale=scale), variable)
         if math.isfinite(worth):
             yield OnScale(scale, worth)
+
+
+def _worthwhile(rows: Table, v: int, choices: list[OnScale]) -> list[OnScale]:
+    """Return choices without scales of any shape on which the column alone is no more probable than on another."""
+    values = _values(rows, Dag(rows.names, [()] * len(rows.names)), v, choices)
+    shaped = np.array([choice.scale is not None and choice.scale.kind == QUANTILES for choice in choices])
+    best = values[~shaped].max(initial=-np.inf)
+    return [choice for choice, value, some in zip(choices, values, shaped, strict=True) if value > best or not some]
 
 
 def _worth(rows: Table, column: npt.NDArray[Any], now: Any, was: Any) -> float:

@@ -40,7 +40,7 @@ def prepared(
     rows = cast(Table, without_determined(_varying(rows), keep))
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
-    cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has a tenth of the rows or more" if told else "")
+    cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has three tenths of the rows or more" if told else "")
     scaled = cut.rescale({name: "auto" for name in plain if name not in heavy})
     if not graph:
         return scaled
