@@ -82,3 +82,18 @@ def test_many_variables_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) 
     whole = fn.learn.structure(table, candidates=3)
     monkeypatch.setattr(hill_climb, "PAIRS_AT_ONCE", 40)
     assert fn.learn.structure(table, candidates=3).steps == whole.steps
+
+
+def test_candidates_of_labels_and_numbers_are_scored_by_the_arc_that_may_be() -> None:
+    """No arc runs from a number to labels, in whichever order the columns come."""
+    rng = np.random.default_rng(3)
+    size = rng.integers(3, size=400)
+    frame = {
+        "x": size + rng.normal(0, 0.3, 400),
+        "size": size.astype(str),
+        "y": rng.normal(size=400),
+        "z": list("ab" * 200),
+    }
+    for names in (list(frame), list(frame)[::-1]):
+        found = fn.learn.dag({name: frame[name] for name in names}, candidates=1, search="hill-climb")
+        assert found.edges == (("size", "x"),)

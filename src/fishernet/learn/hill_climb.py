@@ -165,7 +165,10 @@ def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> R
     for begin, end in _blocks(n):
         block = children[begin:end]
         parents = np.concatenate([np.arange(child, dtype=np.int32) for child in block])
-        pairs = replace(families_of_one_size(np.repeat(block, block), parents[:, None]), once=True)
+        later = np.repeat(block, block)
+        turned = rules.forbidden[parents, later] & ~rules.forbidden[later, parents]  # numbers are no parents of labels
+        parents, later = np.where(turned, later, parents), np.where(turned, parents, later)
+        pairs = replace(families_of_one_size(later, parents[:, None]), once=True)
         scores = score_in_parts(scorer, pairs, lambda: watch.look(0))
         if scores is None:
             return None

@@ -73,15 +73,34 @@ class Families(Brief):
     def configurations(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return how many configurations the parents of each family have, of variables with so many states."""
         found = np.ones(len(self))
-        np.multiply.at(found, np.repeat(np.arange(len(self)), np.diff(self.offsets)), states[self.parents])
+        np.multiply.at(found, self.owners, states[self.parents])
         return found
+
+    @property
+    def owners(self) -> npt.NDArray[np.int64]:
+        """The family of each of the parents, (offsets[-1],)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     def take(self, positions: npt.NDArray[np.int64]) -> Families:
         """Return some of the families, in the order of the positions."""
-        if len(positions) == len(self):
-            return self
-        every = list(self)
-        return Families.from_pairs(every[position] for position in positions.tolist())
+        sizes = np.diff(self.offsets)[positions]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[positions] - offsets[:-1], sizes)
+        return Families(self.children[positions], offsets, self.parents[places])
+
+    def keeping(self, kept: npt.NDArray[np.bool_]) -> Families:
+        """Return the families with some of the parents alone, those that are marked."""
+        sizes = np.bincount(self.owners[kept], minlength=len(self))
+        return Families(self.children, np.concatenate([[0], np.cumsum(sizes)]), self.parents[kept], self.once)
+
+    def parent_sets(self) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int64]]:
+        """Return the sets of parents that differ, and which of them each family has, (n_families,)."""
+        sizes = np.diff(self.offsets)
+        padded = np.full((len(self), max(1, sizes.max(initial=0))), -1, dtype=np.int32)
+        padded[self.owners, np.arange(len(self.parents)) - np.repeat(self.offsets[:-1], sizes)] = self.parents
+        rows = padded.view(f"V{padded.itemsize * padded.shape[1]}").ravel()
+        _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+        return [tuple(row[: row.index(-1)] if -1 in row else row) for row in padded[first].tolist()], which
 
 
 class CoreTerm(NamedTuple):

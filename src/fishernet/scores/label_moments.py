@@ -102,14 +102,20 @@ class LabelMoments:
 
     def _count(self, sets: Mapping[Labels, Numbers]) -> Iterator[_core.LabelMoments]:
         """Yield the moments of some numbers in the configurations of sets of labels."""
-        of_rows = [labels for labels in sets if self._rows is not None and self._may_join(labels)]
-        if self._rows is not None and of_rows:
-            yield from _core.moments_of_rows(*self._rows, *flat_sets(of_rows))
-        others = [labels for labels in sets if labels not in of_rows]
-        asked = [tuple(sorted((*labels, *sets[labels]))) for labels in others]
-        for statistic in self._source.statistics(asked) if asked else ():
-            statistic.require_complete(self._source.variables, "a score")
-            yield moments_of(statistic)
+        if self._rows is None:
+            asked = [tuple(sorted((*labels, *numbers))) for labels, numbers in sets.items()]
+            for statistic in self._source.statistics(asked):
+                statistic.require_complete(self._source.variables, "a score")
+                yield moments_of(statistic)
+            return
+        columns, every, values, weights = self._rows
+        by_numbers: dict[Numbers, list[Labels]] = {}
+        for labels, numbers in sets.items():
+            by_numbers.setdefault(numbers, []).append(labels)
+        for numbers, several in by_numbers.items():
+            of = np.array(numbers, dtype=np.int32)
+            own = values if numbers == self._numbers else np.ascontiguousarray(values[:, np.searchsorted(every, of)])
+            yield from _core.moments_of_rows(columns, of, own, weights, *flat_sets(several))
 
     @cached_property
     def _rows(self) -> tuple[_core.Columns, npt.NDArray[np.int32], Floats, Floats | None] | None:

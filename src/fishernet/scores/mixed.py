@@ -18,10 +18,9 @@ References
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +34,7 @@ from fishernet.scores.label_moments import LabelMoments, moments_of
 from fishernet.scores.node_average import told_as_by_all
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[Any]
 OfLabels = Callable[[Families], Floats]
 _Pair = tuple[int, tuple[int, ...]]  # a child and its parents
 
@@ -66,10 +66,10 @@ class MixedTerms:
     ) -> None:
         self._source, self._price, self._of_labels, self._averaged = source, price, of_labels, averaged
         self._arc_price = arc_price
-        self._numbers = [v for v, variable in enumerate(source.variables) if variable.is_continuous]
-        labels = [v for v, variable in enumerate(source.variables) if not variable.is_continuous]
-        self._cardinalities = [float(variable.cardinality) for variable in source.variables]
-        self._label_at = {v: at for at, v in enumerate(labels)}
+        self._is_number = np.array([variable.is_continuous for variable in source.variables])
+        self._numbers = np.flatnonzero(self._is_number).tolist()
+        self._states = np.array([float(variable.cardinality) for variable in source.variables])
+        self._label_at = (np.cumsum(~self._is_number) - 1).astype(np.int32)
         self._by_family = source.has_missing or source.by_set
         self._moments = LabelMoments(source)
         self._alone: dict[int, float] = {}
@@ -77,78 +77,77 @@ class MixedTerms:
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
-        pairs = list(families)
-        of_labels = [f for f, (child, _) in enumerate(pairs) if child in self._label_at]
-        scores = np.empty(len(pairs))
-        if of_labels:
-            scores[of_labels] = self._of_labels(Families.from_pairs(self._among_labels(*pairs[f]) for f in of_labels))
-        of_numbers = [f for f, (child, _) in enumerate(pairs) if child not in self._label_at]
-        if of_numbers:
-            likelihoods = self._available if self._by_family else self._shared
-            scores[of_numbers] = likelihoods([pairs[f] for f in of_numbers])
-            paid = [
-                self._price * self._parameters(pairs[f][1]) + self._arc_price * len(pairs[f][1]) for f in of_numbers
-            ]
-            scores[of_numbers] -= paid
+        of_numbers = self._is_number[families.children]
+        scores = np.empty(len(families))
+        if not of_numbers.all():
+            scores[~of_numbers] = self._of_labels(self._among_labels(families.take(np.flatnonzero(~of_numbers))))
+        if of_numbers.any():
+            scores[of_numbers] = self._regressions(families.take(np.flatnonzero(of_numbers)))
         return scores
 
-    def _among_labels(self, child: int, parents: Sequence[int]) -> tuple[int, list[int]]:
-        numbers = [p for p in parents if p not in self._label_at]
-        if numbers:
-            raise label_below_numbers(self._source.names[child], [self._source.names[v] for v in numbers])
-        return self._label_at[child], [self._label_at[p] for p in parents]
+    def _among_labels(self, families: Families) -> Families:
+        """Return families of labels by their positions among these."""
+        wrong = self._is_number[families.parents]
+        if wrong.any():
+            f = families.owners[wrong][0]
+            names = [self._source.names[v] for v in families.parents[wrong & (families.owners == f)].tolist()]
+            raise label_below_numbers(self._source.names[families.children[f]], names)
+        at = self._label_at
+        return Families(at[families.children], families.offsets, at[families.parents], families.once)
+
+    def _regressions(self, families: Families) -> Floats:
+        """Return the scores of families of numbers, (n_families,)."""
+        for child in np.unique(families.children).tolist():
+            self._alone_of(child)
+        cells, are_numbers = families.configurations(self._states), self._is_number[families.parents]
+        n_parameters = cells * (2 + np.bincount(families.owners[are_numbers], minlength=len(families)))
+        if self._by_family:
+            likelihoods = self._available(self._telling(families, cells), n_parameters)
+        else:
+            likelihoods = self._shared(self._telling(families, cells))
+        paid = self._price * n_parameters + self._arc_price * np.diff(families.offsets)
+        return np.asarray(likelihoods - paid)
 
     def _of(self, numbers: Sequence[int]) -> list[Continuous]:
         return [cast(Continuous, self._source.variables[v]) for v in numbers]
 
-    def _parameters(self, parents: Sequence[int]) -> float:
-        configurations = math.prod([self._cardinalities[p] for p in parents])
-        return configurations * (2 + sum([p not in self._label_at for p in parents]))
+    def _telling(self, families: Families, cells: Floats) -> Families:
+        """Return families without labels where these have more configurations than rows tell of or memory holds."""
+        few = (2 * cells <= self._source.total) & (cells * len(self._numbers) ** 2 <= MOST_OF_SET)
+        return families.keeping((few | (cells == 1))[families.owners] | self._is_number[families.parents])
 
-    def _shared(self, pairs: Sequence[_Pair]) -> list[float]:
+    def _shared(self, families: Families) -> Floats:
         """Return the likelihoods of families of complete rows."""
-        by_labels: dict[tuple[int, ...], list[int]] = {}
-        for f, (_, parents) in enumerate(pairs):
-            labels = tuple(p for p in self._telling(parents) if p in self._label_at)
-            by_labels.setdefault(labels, []).append(f)
-        asked = {
-            labels: tuple(sorted({v for f in which for v in self._numbers_in(pairs[f])}))
-            for labels, which in by_labels.items()
-        }
-        found = np.empty(len(pairs))
+        are_numbers = self._is_number[families.parents]
+        numbers = families.keeping(are_numbers)
+        sets, which = families.keeping(~are_numbers).parent_sets()
+        wanted = np.zeros((len(sets), len(self._is_number)), dtype=bool)
+        wanted[which, families.children] = True
+        wanted[which[numbers.owners], numbers.parents] = True
+        marks = [of.tobytes() for of in wanted]  # most sets are asked about the same numbers
+        numbers_of = {mark: tuple(np.flatnonzero(np.frombuffer(mark, bool)).tolist()) for mark in set(marks)}
+        asked = {labels: numbers_of[mark] for labels, mark in zip(sets, marks, strict=True)}
+        by_set = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+        with_labels = dict(zip(sets, by_set, strict=True))
+        found = np.empty(len(families))
         for several in self._moments.of(asked):
-            which = [(m, f) for m, moments in enumerate(several) for f in by_labels[moments.labels]]
-            found[[f for _, f in which]] = self._likelihoods(
-                several, [m for m, _ in which], [pairs[f] for _, f in which]
-            )
-        return found.tolist()
+            members = [with_labels[moments.labels] for moments in several]
+            if members:
+                places, of_family = np.concatenate(members), np.repeat(np.arange(len(several)), list(map(len, members)))
+                found[places] = self._of_moments(several, of_family, numbers.take(places))
+        return found
 
-    def _numbers_in(self, family: _Pair) -> Iterator[int]:
-        child, parents = family
-        return (v for v in (child, *parents) if v not in self._label_at)
-
-    def _telling(self, parents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return parents, without the labels where these have more configurations than rows tell of or memory holds."""
-        labels = [p for p in parents if p in self._label_at]
-        cells, size = self._moments.configurations(labels), self._moments.size_of(labels)
-        if not labels or (2 * cells <= self._source.total and size <= MOST_OF_SET):
-            return parents
-        return tuple(p for p in parents if p not in self._label_at)
-
-    def _available(self, pairs: Sequence[_Pair]) -> Floats:
+    def _available(self, families: Families, n_parameters: Floats) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
-        asked, alone = pairs, np.array([self._alone_of(child) for child, _ in pairs])
-        pairs = [(child, self._telling(parents)) for child, parents in pairs]
-        gains, known = self._of_rows(pairs) if self._source.rows is not None else self._of_statistics(pairs)
+        alone = np.array([self._alone[child] for child in families.children.tolist()])
+        if self._source.rows is None:
+            gains, known = self._of_statistics(list(families))
+        else:
+            gains, known = self._incomplete.told_by_parents(families.children, families.offsets, families.parents)
         if not self._averaged:
             return np.asarray(np.where(known > 0, gains, 0.0) + alone)
-        of_parents = np.array([self._parameters(parents) - ALONE for _, parents in asked])
-        return np.asarray(told_as_by_all(gains, known, float(self._source.total), self._price, of_parents) + alone)
-
-    def _of_rows(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
-        """Return what parents tell of each number, and the weight of the rows that are complete in the family."""
-        families = Families.from_pairs(pairs)
-        return self._incomplete.told_by_parents(families.children, families.offsets, families.parents)
+        total = float(self._source.total)
+        return np.asarray(told_as_by_all(gains, known, total, self._price, n_parameters - ALONE) + alone)
 
     @cached_property
     def _incomplete(self) -> _core.IncompleteRows:
@@ -178,25 +177,14 @@ class MixedTerms:
         return self._likelihood(child, parents, statistic) - self._likelihood(child, beyond, few)
 
     def _likelihood(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        return float(self._likelihoods([moments_of(statistic)], [0], [(child, parents)])[0])
+        self._alone_of(child)
+        family = Families.from_pairs([(child, [p for p in parents if self._is_number[p]])])
+        return float(self._of_moments([moments_of(statistic)], np.zeros(1), family)[0])
 
-    def _likelihoods(
-        self, moments: Sequence[_core.LabelMoments], of_family: Sequence[int], pairs: Sequence[_Pair]
-    ) -> Floats:
+    def _of_moments(self, moments: Sequence[_core.LabelMoments], of_family: Numbers, families: Families) -> Floats:
         """Return the likelihoods of families by moments; no variance is below that of rounding."""
-        families = Families.from_pairs(
-            (child, [p for p in parents if p not in self._label_at]) for child, parents in pairs
-        )
-        for child in set(families.children.tolist()):
-            self._alone_of(child)
-        return self._of_moments(moments, of_family, families)
-
-    def _of_moments(
-        self, moments: Sequence[_core.LabelMoments], of_family: Sequence[int], families: Families
-    ) -> Floats:
         flat = families.children, families.offsets, families.parents
-        places = np.array(of_family, dtype=np.int32)
-        return _core.mixed_family_likelihoods(moments, places, self._floors, *flat)
+        return _core.mixed_family_likelihoods(moments, of_family.astype(np.int32), self._floors, *flat)
 
     def _alone_of(self, child: int) -> float:
         """Return the likelihood of a number without parents, on the rows that know it."""
@@ -208,7 +196,7 @@ class MixedTerms:
             of_known = 0.0
             if total:
                 one = Families.from_pairs([(child, ())])
-                of_known = float(self._of_moments([moments_of(statistic)], [0], one)[0])
+                of_known = float(self._of_moments([moments_of(statistic)], np.zeros(1), one)[0])
             self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
         return self._alone[child]
 
