@@ -97,3 +97,11 @@ def test_candidates_of_labels_and_numbers_are_scored_by_the_arc_that_may_be() ->
     for names in (list(frame), list(frame)[::-1]):
         found = fn.learn.dag({name: frame[name] for name in names}, candidates=1, search="hill-climb")
         assert found.edges == (("size", "x"),)
+
+
+def test_very_many_columns_of_labels_and_numbers_have_candidates_by_default() -> None:
+    rng = np.random.default_rng(4)
+    frame = {f"x{v}": rng.normal(size=40) if v % 2 else rng.choice(["a", "b"], 40) for v in range(402)}
+    found, asked = (fn.learn.structure(frame, search="hill-climb", candidates=most) for most in (None, 20))
+    assert (found.dag, found.n_scores) == (asked.dag, asked.n_scores)
+    assert found.n_scores < fn.learn.structure(frame, search="hill-climb", candidates=401).n_scores

@@ -51,6 +51,7 @@ TABU_PERTURB = 4
 TENURE = 15  # steps; on fewer variables as many as there are, or no arc would be left
 PATIENCE = 100
 PAIRS_AT_ONCE = 1 << 18
+MANY, CANDIDATES = 400, 20  # columns of labels and numbers, from which on only arcs among so many are looked at
 
 
 class RunsInCore(Search, Protocol):
@@ -81,8 +82,9 @@ class RunsInCore(Search, Protocol):
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules."""
-        if self.candidates is not None:
-            fewer = among_candidates(scorer, rules, self.candidates, watch)
+        most = self.candidates or _usual_candidates(scorer.source)
+        if most is not None:
+            fewer = among_candidates(scorer, rules, most, watch)
             if fewer is None:
                 return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, self.seed)
             rules = fewer
@@ -145,6 +147,12 @@ class Tabu(RunsInCore):
             perturb=TABU_PERTURB if self.perturb is None else self.perturb,
             key=stream_key(self.seed),
         )
+
+
+def _usual_candidates(source: Source) -> int | None:
+    """Return the candidates of a search that names none: all, but of very many columns of labels and numbers."""
+    kinds = {variable.is_continuous for variable in source.variables}
+    return CANDIDATES if len(kinds) > 1 and len(source.variables) > MANY else None
 
 
 def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:
