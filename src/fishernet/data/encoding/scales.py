@@ -37,8 +37,6 @@ FEWEST_BELOW = 10  # rows beyond the outermost of these ends
 RAREST = 1e-3  # share of the rows there
 MOST = 1e308  # to which the numbers of a line go on
 FAR, LEAST_SD = 40.0, 1e-150  # standard deviations beyond which nothing is; and that of a number that is known
-
-
 POINTS = 64  # of a sum that stands for an integral over a normal density
 
 
