@@ -31,7 +31,7 @@ from fishernet.data import Table
 from fishernet.data.describe import Description
 from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Bayesian, Learner
+from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Learner
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import way_with_missing
@@ -257,9 +257,8 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
 def _by_chance(learner: Learner, rows: Table) -> float | None:
     """Return how many arcs chance would give a Bayesian network of few rows; None of other networks and of many."""
     n = len(rows.names)
-    if not isinstance(learner, Bayesian) or not 0 < rows.n_rows <= FEW_ROWS or n * (n - 1) // 2 > MOST_PAIRS:
-        return None
-    return learner.by_chance(rows, SHUFFLED)
+    few = 0 < rows.n_rows <= FEW_ROWS and n * (n - 1) // 2 <= MOST_PAIRS
+    return learner.by_chance(rows, SHUFFLED) if few else None
 
 
 def _by_kind(decided: Description, left_out: list[str]) -> dict[str, list[str]]:

@@ -113,6 +113,10 @@ class Learner(ABC):
     def fit(self, table: Table) -> Any:
         """Return the network of this structure, fitted to some rows."""
 
+    def by_chance(self, table: Table, n: int) -> float | None:  # noqa: ARG002
+        """Return how many arcs so many tables have on average whose columns are shuffled apart; None where unknown."""
+        return None
+
     @abstractmethod
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
@@ -254,7 +258,7 @@ class Bayesian(Tree):
         }
 
     def by_chance(self, table: Table, n: int) -> float:
-        """Return how many arcs so many tables have on average whose columns are shuffled apart."""
+        """Return how many arcs such tables have."""
         options = {name: value for name, value in self.options.items() if name not in ("checkpoint", "max_seconds")}
         return edges_by_chance(table, n, **options)
 
