@@ -253,7 +253,8 @@ void bind_scores(nb::module_& m) {
         .def("set_terms", &set_terms, nb::arg("offsets").noconvert(), nb::arg("members").noconvert(), nb::arg("counts"),
              nb::arg("states"), nb::arg("of_child").noconvert());
 
-    m.def("told_by_parents", &told, nb::arg("table"), nb::arg("unit"), nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    m.def("told_by_parents", &told, nb::arg("table"), nb::arg("unit"), nb::arg("children").noconvert(),
+          nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
     m.def("log_rising_each", &rising_each, nb::arg("log_a").noconvert(), nb::arg("n").noconvert());
     m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));

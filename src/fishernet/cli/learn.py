@@ -43,7 +43,7 @@ from fishernet.scores import SCORES, Score, named_score
 
 MOST_TESTED = 100_000  # rows, drawn at random
 MOST_PAIRS = 400  # of columns, that are tested after the network is learned
-FEW_ROWS, SHUFFLED = 500, 10  # rows of which a score takes some chance for arcs, which tables of shuffled columns show
+FEW_ROWS, SHUFFLED = 500, 10  # rows, up to which arcs by chance are counted, in so many tables of shuffled columns
 
 
 class Kind(click.Choice):  # type: ignore[type-arg]

@@ -114,7 +114,7 @@ class Learner(ABC):
         """Return the network of this structure, fitted to some rows."""
 
     def by_chance(self, table: Table, n: int) -> float | None:  # noqa: ARG002
-        """Return how many arcs so many tables have on average whose columns are shuffled apart; None where unknown."""
+        """Return the mean number of arcs in n tables whose columns are shuffled; None where it is not known."""
         return None
 
     @abstractmethod
@@ -258,9 +258,9 @@ class Bayesian(Tree):
         }
 
     def by_chance(self, table: Table, n: int) -> float:
-        """Return how many arcs such tables have."""
-        options = {name: value for name, value in self.options.items() if name not in ("checkpoint", "max_seconds")}
-        return edges_by_chance(table, n, **options)
+        """Return the mean number of arcs in n such tables."""
+        left_out = ("checkpoint", "max_seconds")
+        return edges_by_chance(table, n, **{name: x for name, x in self.options.items() if name not in left_out})
 
     def defaults(self, rows: Table, given: Mapping[str, Any], way: str | None) -> dict[str, Any]:
         """Return that, and the score of numbers where there is nothing else."""

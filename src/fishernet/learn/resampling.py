@@ -22,7 +22,7 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, fixed_seed, poisson_draws, raw_words, stream_key
+from fishernet.base.random import Seed, fixed_seed, generator, poisson_draws, raw_words, stream_key
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
 from fishernet.data import Blocks, Source, Table
 from fishernet.data.arrays import row_blocks
@@ -314,10 +314,10 @@ def edge_strengths(
 def edges_by_chance(
     table: Table, n: int = 20, *, seed: Seed = None, progress: Progress | None = None, **as_structure: Any
 ) -> float:
-    """Return how many edges are found where none is true: in tables whose columns are each put in an order of its own.
+    """Return how many edges are found by chance: in tables whose columns are each shuffled by themselves.
 
-    Of few rows or many columns a score takes some chance for dependence, and more of it the more pairs there are. Where
-    as many edges are found by chance as in the table itself, the rows tell little of its structure.
+    A score also finds edges between columns that are independent, the more the fewer rows and the more columns there
+    are. If it finds as many by chance as in the table itself, the rows tell little of its structure.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def edges_by_chance(
     """
     rows, options = as_data(table, "edges_by_chance, which shuffles rows,"), reusable(as_structure)
     check.integer(n, "n", least=1)
-    random = np.random.default_rng(fixed_seed(seed))
+    random = generator(seed)
     required = len({frozenset(arc) for arc in options.get("required", ())})
 
     def run(_: int, told: Progress) -> int:

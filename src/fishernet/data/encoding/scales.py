@@ -227,16 +227,11 @@ class Scale:
     def __post_init__(self) -> None:
         if self.kind not in MAPS:
             raise SchemaError(f"unknown scale {self.kind!r}; there are {listed(MAPS)}", parameter="scales")
-        names = MAPS[self.kind].parameters
         values = tuple(float(check.number(value, "a scale's parameter")) for value in self.parameters)
         if self.kind == QUANTILES:
             _check_knots(values)
-        elif len(values) != len(names) or not all(map(math.isfinite, values)):
-            raise SchemaError(f"the scale {self.kind!r} has {listed(names)}, got {values}", parameter="scales")
-        of = dict(zip(names, values, strict=bool(names)))
-        if not (of.get("width", 1) > 0 and of.get("least", 1) > 0 and 0 <= of.get("power", 1) <= 2):
-            wrong = "widths and least are positive, and a power is from 0 to 2"
-            raise SchemaError(f"the scale {self.kind!r} cannot have {values}: {wrong}", parameter="scales")
+        else:
+            _check_named(self.kind, values)
         object.__setattr__(self, "parameters", values)
 
     def forward(self, x: Floats) -> Floats:
@@ -278,19 +273,28 @@ class Scale:
         return text.replace("x + 0)", "x)")
 
 
+def _check_named(kind: str, values: Sequence[float]) -> None:
+    """Raise SchemaError where numbers are not the parameters that a map names."""
+    names = MAPS[kind].parameters
+    if len(values) != len(names) or not all(map(math.isfinite, values)):
+        raise SchemaError(f"the scale {kind!r} has {listed(names)}, got {values}", parameter="scales")
+    of = dict(zip(names, values, strict=True))
+    if not (of.get("width", 1) > 0 and of.get("least", 1) > 0 and 0 <= of.get("power", 1) <= 2):
+        wrong = "widths and least are positive, and a power is from 0 to 2"
+        raise SchemaError(f"the scale {kind!r} cannot have {values}: {wrong}", parameter="scales")
+
+
 def _check_knots(values: Sequence[float]) -> None:
     """Raise SchemaError where numbers are no knots of a monotone map."""
     fitting = len(values) >= 4 and len(values) % 2 == 0 and all(map(math.isfinite, values))
-    with np.errstate(all="ignore"):
-        fitting = fitting and all(((part > 0) & (part < math.inf)).all() for part in _rises(values))
+    if fitting:
+        with np.errstate(all="ignore"):
+            at, to, slopes = _knots(values)
+        rises = np.concatenate([np.diff(at), np.diff(to), slopes])
+        fitting = bool(((rises > 0) & (rises < math.inf)).all())
     if not fitting:
         told = "two quantiles or more, ascending, and as many numbers to which they are mapped, ascending"
         raise SchemaError(f"the scale {QUANTILES!r} has {told}; got {len(values)} numbers", parameter="scales")
-
-
-def _rises(knots: Sequence[float]) -> tuple[Floats, Floats, Floats]:
-    at, to, slopes = _knots(knots)
-    return np.diff(at), np.diff(to), slopes
 
 
 def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
