@@ -38,6 +38,11 @@ def is_of_numbers(model: Model) -> bool:
     return model.values == "numbers" and model.graph is not None
 
 
+def has_numbers(model: Model) -> bool:
+    """Whether a model is a network some or all of whose variables are numbers."""
+    return is_of_numbers(model) or is_mixed(model)
+
+
 def is_mixed(model: Model) -> bool:
     """Whether a model's variables are labels and numbers."""
     return model.values == "mixed"

@@ -18,7 +18,7 @@ from fishernet import explain
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, positions, several
 from fishernet.base.vocabulary import MissingName, UnknownName
-from fishernet.cli.models import is_bayesian, is_mixed, is_of_numbers, read_model, require
+from fishernet.cli.models import has_numbers, is_bayesian, read_model, require
 from fishernet.cli.options import (
     Reading,
     missing_option,
@@ -121,7 +121,7 @@ def predict(
     if bare and kept is not None:
         raise FishernetError("--bare leaves out all columns of TABLE, and --id says which to keep; take one of them")
     network = read_model(model)
-    if not (is_of_numbers(network) or is_mixed(network)):
+    if not has_numbers(network):
         require(is_bayesian, network, model, "predict")
     file = read_originals(table)
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))

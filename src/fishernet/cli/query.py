@@ -17,10 +17,9 @@ from fishernet import explain as explanations
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import (
+    has_numbers,
     has_states,
     is_dependency,
-    is_mixed,
-    is_of_numbers,
     read_model,
     require,
     wrong_kind,
@@ -145,7 +144,7 @@ def query(
         other = "--do" if do else "--most-probable"
         raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
     network = read_model(model)
-    if not (is_of_numbers(network) or is_mixed(network)):
+    if not has_numbers(network):
         require(has_states, network, model, "query")
     check_names(names)
     positions(network.names, names)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, generator
-from fishernet.cli.models import called, has_states, is_dependency, is_mixed, is_of_numbers, read_model, require
+from fishernet.cli.models import called, has_numbers, has_states, is_dependency, read_model, require
 from fishernet.cli.options import (
     Known,
     count,
@@ -79,7 +79,7 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
       fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
     network, chain, known = read_model(model), taken(chain), {}
-    if is_of_numbers(network) or is_mixed(network):
+    if has_numbers(network):
         for name in chain:
             raise FishernetError(f"{option_of(name)} does not go with {called(network)}")
         known, random = known_values(given, "--given", network.variables), generator(seed)
