@@ -255,9 +255,9 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
 
 
 def _by_chance(learner: Learner, rows: Table) -> float | None:
-    """Return how many arcs chance would give a Bayesian network of few rows; None of other networks and of many."""
+    """Return how many arcs chance would give a Bayesian network of few rows; None of others, and of rows elsewhere."""
     n = len(rows.names)
-    few = 0 < rows.n_rows <= FEW_ROWS and n * (n - 1) // 2 <= MOST_PAIRS
+    few = opening().scheduler is None and 0 < rows.n_rows <= FEW_ROWS and n * (n - 1) // 2 <= MOST_PAIRS
     return learner.by_chance(rows, SHUFFLED) if few else None
 
 
