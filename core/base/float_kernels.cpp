@@ -7,6 +7,10 @@ void multiply(double* __restrict values, const double* __restrict by, std::int64
     for (std::int64_t i = 0; i < n; ++i) values[i] *= by[i];
 }
 
+void multiply_into(double* __restrict into, const double* __restrict a, const double* __restrict b, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] = a[i] * b[i];
+}
+
 void scale(double* values, double by, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) values[i] *= by;
 }
@@ -38,6 +42,33 @@ double dot(const double* a, const double* b, std::int64_t n) {
     }
     for (; i < n; ++i) sums[i % strands] += a[i] * b[i];
     return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+// Eight strands of a sum; may lie anywhere in memory. Never passed by value: that would change with the instruction set.
+typedef double Strands __attribute__((vector_size(64), aligned(8), may_alias));
+
+const Strands& strands_at(const double* at) { return *reinterpret_cast<const Strands*>(at); }
+
+// Several sums at once: the next product need not wait for the last.
+template <int M>
+void add_some_dots(double* into, const double* a, const double* const* b, std::int64_t n) {
+    Strands sums[M] = {};
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        for (int k = 0; k < M; ++k) sums[k] += strands_at(a + i) * strands_at(b[k] + i);
+    }
+    for (int k = 0; k < M; ++k) {
+        auto& of = sums[k];
+        for (auto rest = i; rest < n; ++rest) of[rest - i] += a[rest] * b[k][rest];
+        into[k] += ((of[0] + of[4]) + (of[2] + of[6])) + ((of[1] + of[5]) + (of[3] + of[7]));
+    }
+}
+
+void add_dots(double* into, const double* a, const double* const* b, std::int64_t m, std::int64_t n) {
+    for (; m >= 4; m -= 4, into += 4, b += 4) add_some_dots<4>(into, a, b, n);
+    if (m == 3) add_some_dots<3>(into, a, b, n);
+    if (m == 2) add_some_dots<2>(into, a, b, n);
+    if (m == 1) add_some_dots<1>(into, a, b, n);
 }
 
 double sum(const double* values, std::int64_t n) {
@@ -137,8 +168,8 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 }
 
 constexpr FloatKernels loops = {
-    &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot,
-    &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
+    &multiply, &multiply_into, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot,
+    &add_dots, &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
 };
 
 }  // namespace

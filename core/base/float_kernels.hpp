@@ -12,6 +12,9 @@ struct FloatKernels {
     // values[i] *= by[i]
     void (*multiply)(double* values, const double* by, std::int64_t n);
 
+    // into[i] = a[i] * b[i]
+    void (*multiply_into)(double* into, const double* a, const double* b, std::int64_t n);
+
     // values[i] *= by
     void (*scale)(double* values, double by, std::int64_t n);
 
@@ -37,6 +40,9 @@ struct FloatKernels {
 
     // The sum of a[i] * b[i], in eight strands.
     double (*dot)(const double* a, const double* b, std::int64_t n);
+
+    // into[k] += the sum of a[i] * b[k][i], in eight strands, for k < m
+    void (*add_dots)(double* into, const double* a, const double* const* b, std::int64_t m, std::int64_t n);
 
     // The sum of n values, in eight strands.
     double (*sum)(const double* values, std::int64_t n);

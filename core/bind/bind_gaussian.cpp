@@ -10,6 +10,7 @@
 #include "base/pool.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
+#include "gaussian/available_moments.hpp"
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
@@ -281,11 +282,11 @@ Out<double> likelihoods_of_families(const std::vector<const LabelMoments*>& mome
 
 // Rows that lack cells, which are checked once, and the arrays that hold them.
 struct BoundRows {
-    const Columns* columns;
     In<std::int32_t> places;
     In2<double> values;
     std::optional<In<double>> weights;
     In<double> floors;
+    AvailableMoments moments;
 };
 
 void make_rows(BoundRows* self, const BoundColumns& table, const In<std::int32_t>& places, const In2<double>& values,
@@ -298,16 +299,17 @@ void make_rows(BoundRows* self, const BoundColumns& table, const In<std::int32_t
     for (const auto place : view(places)) {
         if (place >= 0 && static_cast<std::size_t>(place) >= values.shape(0)) refuse("a place is out of range");
     }
-    new (self) BoundRows{&columns, places, values, weights, floors};
+    const IncompleteRows rows{columns.columns,
+                              view(places),
+                              {values.data(), values.size()},
+                              weights ? view(*weights) : std::span<const double>{},
+                              n};
+    new (self) BoundRows{places, values, weights, floors, AvailableMoments(rows)};
 }
 
-nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+nb::tuple told(BoundRows& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                const In<std::int32_t>& parents) {
-    const IncompleteRows rows{self.columns->columns,
-                              view(self.places),
-                              {self.values.data(), self.values.size()},
-                              self.weights ? view(*self.weights) : std::span<const double>{},
-                              self.values.shape(1)};
+    const auto& rows = self.moments.rows();
     const auto families = checked_families(children, offsets, parents, rows.columns.size());
     for (std::size_t f = 0; f < families.size(); ++f) {
         double cells = 1;
@@ -320,7 +322,7 @@ nb::tuple told(const BoundRows& self, const In<std::int32_t>& children, const In
     Told found;
     {
         const nb::gil_scoped_release release;
-        found = told_by_parents(rows, view(self.floors), families, check_signals);
+        found = told_by_parents(self.moments, view(self.floors), families, check_signals);
     }
     return nb::make_tuple(to_python(std::move(found.likelihoods)), to_python(std::move(found.weights)));
 }

@@ -111,15 +111,22 @@ void make_gap(BoundGap* self, const MixedModel& model, const Scope& missing, con
     new (self) BoundGap{{model, ascending(missing, n), families, std::move(likelihoods)}, std::move(kept)};
 }
 
-// Checks that a model is that of the gap, with perhaps other values.
-void check_model(const BoundGap& self, const MixedModel& model) {
+// Checks that a model has the graph of the gap.
+void check_graph(const BoundGap& self, const MixedModel& model) {
     if (!self.gap.same_variables(model)) refuse("the model has other variables");
     for (const auto& family : self.families) {
         const auto& own = model.conditionals[static_cast<std::size_t>(family.variable)];
         if (own.number != family.number || own.labels != family.labels || own.numbers != family.numbers) {
             refuse("the model is another one");
         }
-        if (own.values.empty()) refuse("a conditional has no values");
+    }
+}
+
+// Checks that it has values, too.
+void check_model(const BoundGap& self, const MixedModel& model) {
+    check_graph(self, model);
+    for (const auto& family : self.families) {
+        if (model.conditionals[static_cast<std::size_t>(family.variable)].values.empty()) refuse("a conditional has no values");
     }
 }
 
@@ -319,8 +326,13 @@ void bind_mixed(nb::module_& m) {
              })
         .def("most_expected_cells",
              [](const BoundGap& self, const MixedModel& model) {
-                 check_model(self, model);
+                 check_graph(self, model);
                  return self.gap.most_expected_cells(model);
+             })
+        .def("most_states",
+             [](const BoundGap& self, const MixedModel& model) {
+                 check_graph(self, model);
+                 return self.gap.most_states(model);
              })
         .def("completed", &completed, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("noise"))
         .def("add_expected", &add_expected, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("weights"),

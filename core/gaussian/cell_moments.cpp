@@ -9,36 +9,12 @@
 
 #include "base/float_kernels.hpp"
 #include "base/pool.hpp"
+#include "gaussian/rows_by_cell.hpp"
 
 namespace fishernet {
 namespace {
 
 constexpr std::size_t sets_at_once = 4;
-
-// The rows of each cell, in their order.
-class RowsByCell {
-public:
-    template <class Cell>
-    RowsByCell(std::span<const Cell> cells, std::size_t n_cells) : ends_(n_cells + 1), rows_(cells.size()) {
-        for (const auto cell : cells) ++ends_[static_cast<std::size_t>(cell) + 1];
-        for (std::size_t cell = 0; cell < n_cells; ++cell) ends_[cell + 1] += ends_[cell];
-        auto next = ends_;
-        for (std::size_t row = 0; row < cells.size(); ++row) {
-            rows_[next[static_cast<std::size_t>(cells[row])]++] = static_cast<std::uint32_t>(row);
-        }
-    }
-
-    std::span<const std::uint32_t> of(std::size_t cell) const {
-        return std::span(rows_).subspan(ends_[cell], ends_[cell + 1] - ends_[cell]);
-    }
-
-    // The end of the rows of all cells, one cell after the other.
-    const std::uint32_t* end() const { return rows_.data() + rows_.size(); }
-
-private:
-    std::vector<std::size_t> ends_;
-    std::vector<std::uint32_t> rows_;
-};
 
 // Whether members are columns that follow one another.
 bool in_a_run(std::span<const std::int32_t> members) {

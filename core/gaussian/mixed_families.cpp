@@ -1,13 +1,11 @@
 #include "gaussian/mixed_families.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 
 #include "base/pool.hpp"
 #include "gaussian/fractional.hpp"
@@ -151,154 +149,6 @@ private:
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
 
-// The moments of a family's numbers, the child last, in the configurations of its labels, of the rows that lack nothing of it.
-class FamilyMoments {
-public:
-    FamilyMoments(const IncompleteRows& rows, std::span<const std::int32_t> parents, std::int32_t child) : rows_(rows) {
-        for (const auto p : parents) (rows.is_number(p) ? numbers_ : labels_).push_back(p);
-        numbers_.push_back(child);
-        d_ = numbers_.size();
-        for (const auto v : labels_) n_cells_ *= column(v).cardinality;
-        lanes_ = n_cells_ * n_products() <= few ? 8 : 1;
-        add_means();
-        add_products();
-    }
-
-    CellMoments cells() const { return {weights_, means_, products_, static_cast<std::int32_t>(d_)}; }
-
-    // Those of the child, whatever the configuration.
-    OwnedMoments of_child() const {
-        const std::vector<std::int64_t> groups(weights_.size());
-        return pooled(cells(), {{static_cast<std::int32_t>(d_) - 1}}, groups, 1);
-    }
-
-    const std::vector<std::int32_t>& numbers() const { return numbers_; }
-
-private:
-    std::size_t n_products() const { return CellMoments::n_products(d_); }
-
-    static constexpr std::size_t rows_at_once = 2048;  // a multiple of the lanes
-    static constexpr std::size_t few = 1024;
-
-    const Column& column(std::int32_t v) const { return rows_.columns[static_cast<std::size_t>(v)]; }
-
-    // Calls each(first, n, cells) for some rows at a time, with the configuration of each of these.
-    template <class F>
-    void by_blocks(F&& each) const {
-        std::array<std::uint32_t, rows_at_once> cells;
-        for (std::size_t first = 0; first < rows_.n; first += rows_at_once) {
-            const auto n = std::min(rows_at_once, rows_.n - first);
-            find_cells(first, n, cells.data());
-            each(first, n, cells.data());
-        }
-    }
-
-    void find_cells(std::size_t first, std::size_t n, std::uint32_t* __restrict cells) const {
-        std::fill_n(cells, n, 0U);
-        for (const auto v : labels_) {
-            const auto states = column(v).cardinality;
-            with_codes(v, [&](const auto* codes) {
-                for (std::size_t r = 0; r < n; ++r) cells[r] = cells[r] * states + codes[first + r];
-            });
-        }
-        for (const auto v : labels_) leave_out(v, first, n, cells);
-        for (const auto v : numbers_) leave_out(v, first, n, cells);
-    }
-
-    // Gives the rows that lack a cell of a column the configuration after the last.
-    void leave_out(std::int32_t v, std::size_t first, std::size_t n, std::uint32_t* __restrict cells) const {
-        if (!column(v).has_missing) return;
-        const auto none = static_cast<std::uint32_t>(n_cells_), states = column(v).cardinality;
-        with_codes(v, [&](const auto* codes) {
-            for (std::size_t r = 0; r < n; ++r) cells[r] = codes[first + r] == states ? none : cells[r];
-        });
-    }
-
-    template <class F>
-    void with_codes(std::int32_t v, F&& each) const {
-        switch (column(v).width) {
-            case 1: each(static_cast<const std::uint8_t*>(column(v).codes)); break;
-            case 2: each(static_cast<const std::uint16_t*>(column(v).codes)); break;
-            default: each(static_cast<const std::uint32_t*>(column(v).codes));
-        }
-    }
-
-    // Adds up sums of each configuration, `width` of each, and leaves out those of the configuration after the last.
-    // Where configurations are few, rows that follow one another add to sums of their own, so that none waits for the last.
-    template <class F>
-    std::vector<double> sums(std::size_t width, F&& add) const {
-        std::vector<double> lanes((n_cells_ + 1) * lanes_ * width), found(n_cells_ * width);
-        by_blocks([&](std::size_t first, std::size_t n, const std::uint32_t* cells) {
-            for (std::size_t r = 0; r < n; ++r) {
-                add(first + r, cells[r], lanes.data() + (cells[r] * lanes_ + r % lanes_) * width);
-            }
-        });
-        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
-            for (std::size_t lane = 0; lane < lanes_; ++lane) {
-                const double* from = lanes.data() + (cell * lanes_ + lane) * width;
-                for (std::size_t i = 0; i < width; ++i) found[cell * width + i] += from[i];
-            }
-        }
-        return found;
-    }
-
-    // Calls add with how many numbers there are, as a constant where they are few: its loops are unrolled.
-    template <class F>
-    void with_width(F&& add) {
-        switch (d_) {
-            case 1: return add(std::integral_constant<std::size_t, 1>());
-            case 2: return add(std::integral_constant<std::size_t, 2>());
-            case 3: return add(std::integral_constant<std::size_t, 3>());
-            case 4: return add(std::integral_constant<std::size_t, 4>());
-            default: return add(d_);
-        }
-    }
-
-    void add_means() {
-        std::vector<double> found;
-        with_width([&](auto d) {
-            found = sums(d + 1, [&, columns = columns()](std::size_t row, std::uint32_t, double* __restrict sum) {
-                const double weight = rows_.weight(row);
-                sum[0] += weight;
-                for (std::size_t i = 0; i < d; ++i) sum[i + 1] += weight * columns[i][row];
-            });
-        });
-        for (std::size_t cell = 0; cell < n_cells_; ++cell) {
-            const double* sum = found.data() + cell * (d_ + 1);
-            weights_.push_back(sum[0]);
-            for (std::size_t i = 0; i < d_; ++i) means_.push_back(sum[0] > 0 ? sum[i + 1] / sum[0] : 0.0);
-        }
-    }
-
-    void add_products() {
-        auto means = means_;
-        means.resize(means.size() + d_);
-        std::vector<double> apart(d_);
-        with_width([&](auto d) {
-            products_ = sums(n_products(), [&, columns = columns(), apart = apart.data()](std::size_t row, std::uint32_t cell,
-                                                                                          double* __restrict sum) {
-                const double* mean = means.data() + cell * d;
-                const double weight = rows_.weight(row);
-                for (std::size_t i = 0; i < d; ++i) {
-                    apart[i] = columns[i][row] - mean[i];
-                    for (std::size_t k = 0; k <= i; ++k) sum[CellMoments::place(i, k)] += weight * apart[i] * apart[k];
-                }
-            });
-        });
-    }
-
-    std::vector<const double*> columns() const {
-        std::vector<const double*> found;
-        for (const auto v : numbers_) found.push_back(rows_.numbers(v));
-        return found;
-    }
-
-    const IncompleteRows& rows_;
-    std::size_t d_ = 0, n_cells_ = 1, lanes_ = 1;
-    std::vector<std::int32_t> labels_, numbers_;
-    std::vector<double> weights_, means_, products_;
-};
-
 }  // namespace
 
 std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
@@ -327,30 +177,27 @@ std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> momen
     return found;
 }
 
-Told told_by_parents(const IncompleteRows& rows, std::span<const double> floors, const Families& families, StopCheck check) {
+Told told_by_parents(AvailableMoments& moments_of, std::span<const double> floors, const Families& families, StopCheck check) {
     Told found{std::vector<double>(families.size()), std::vector<double>(families.size())};
-    const auto score = [&](std::int64_t f) {
-        const auto at = static_cast<std::size_t>(f);
-        const FamilyMoments moments(rows, families.parents_of(at), families.children[at]);
-        const auto cells = moments.cells();
-        const auto& numbers = moments.numbers();
-        const auto child = static_cast<std::int32_t>(numbers.size() - 1);
+    const auto compare = [&](std::size_t f, const OwnedMoments& moments) {
         std::vector<double> own_floors;
-        for (const auto v : numbers) own_floors.push_back(floors[static_cast<std::size_t>(v)]);
-        std::vector<std::int32_t> parents;
-        for (std::int32_t p = 0; p < child; ++p) parents.push_back(p);
-        const Likelihoods together(cells, own_floors);
-        found.weights[at] = together.weight();
+        for (const auto p : families.parents_of(f)) {
+            if (moments_of.rows().is_number(p)) own_floors.push_back(floors[static_cast<std::size_t>(p)]);
+        }
+        own_floors.push_back(floors[static_cast<std::size_t>(families.children[f])]);
+        const auto child = static_cast<std::int32_t>(own_floors.size() - 1);
+        std::vector<std::int32_t> parents(static_cast<std::size_t>(child));
+        std::iota(parents.begin(), parents.end(), 0);
+        const Likelihoods together(moments.cells(), own_floors);
+        found.weights[f] = together.weight();
         if (!(together.weight() > 0)) return;
-        const auto alone = moments.of_child();
-        const auto own_cells = alone.cells();
+        const auto alone = pooled(moments.cells(), {{child}}, std::vector<std::int64_t>(moments.weights.size()), 1);
         Family family, single;
         std::vector<double> combination;
-        found.likelihoods[at] =
-            together.of(parents, child, family, combination) -
-            Likelihoods(own_cells, std::span(own_floors).last(1)).of({}, 0, single, combination);
+        found.likelihoods[f] = together.of(parents, child, family, combination) -
+                               Likelihoods(alone.cells(), std::span(own_floors).last(1)).of({}, 0, single, combination);
     };
-    run_tasks(static_cast<std::int64_t>(families.size()), score, check);
+    moments_of.find(families, compare, check);
     return found;
 }
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "base/columns.hpp"
 #include "base/interrupt.hpp"
 #include "counts/families.hpp"
+#include "gaussian/available_moments.hpp"
 #include "gaussian/cell_moments.hpp"
 
 namespace fishernet {
@@ -22,28 +22,12 @@ namespace fishernet {
 std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
                                       std::span<const double> floors, const Families& families, StopCheck check);
 
-// Rows that lack cells: codes of labels, and of numbers whether they are missing, beside a row of values for each number,
-// (numbers, n), whose place among these is given by column; -1 for labels. Missing numbers have any value.
-struct IncompleteRows {
-    std::span<const Column> columns;
-    std::span<const std::int32_t> places;
-    std::span<const double> values;
-    std::span<const double> weights;  // empty: each counts once
-    std::size_t n;
-
-    bool is_number(std::int32_t v) const { return places[static_cast<std::size_t>(v)] >= 0; }
-    const double* numbers(std::int32_t v) const {
-        return values.data() + static_cast<std::size_t>(places[static_cast<std::size_t>(v)]) * n;
-    }
-    double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
-};
-
 // What the parents tell of each family's child, a number: its likelihood by regressions on them less that of the child
 // alone, both on the rows that lack nothing of the family, and how much weight these have.
 struct Told {
     std::vector<double> likelihoods, weights;
 };
 // Parents' labels have fewer than 2**31 configurations.
-Told told_by_parents(const IncompleteRows& rows, std::span<const double> floors, const Families& families, StopCheck check);
+Told told_by_parents(AvailableMoments& rows, std::span<const double> floors, const Families& families, StopCheck check);
 
 }  // namespace fishernet

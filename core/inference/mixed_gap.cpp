@@ -333,13 +333,26 @@ Scope MixedGap::mixture_scope(const Scope& wanted, const Scope& keep) const {
 
 double MixedGap::most_cells(const Scope& keep) const {
     double most = LabelPlan(scopes_, cardinalities_, keep, false).most();
-    for (const auto& block : blocks_) most = std::max(most, cells_of(block.scope, cardinalities_));
+    for (const auto& block : blocks_) {
+        const auto h = static_cast<double>(block.members.size());
+        most = std::max(most, cells_of(block.scope, cardinalities_) * std::max(1.0, h * (h + 1)));
+    }
     return most;
 }
 
 double MixedGap::most_expected_cells(const MixedModel& model) const {
     double most = 1;
     for (const auto f : families_) most = std::max(most, most_cells(family_scope(model.conditionals[at(f)])));
+    return most;
+}
+
+double MixedGap::most_states(const MixedModel& model) const {
+    double most = 1;
+    for (const auto& scope : scopes_) most = std::max(most, cells_of(scope, cardinalities_));
+    for (const auto f : families_) {
+        const auto scope = family_scope(model.conditionals[at(f)]);
+        most = std::max(most, LabelPlan(scopes_, cardinalities_, scope, false).most());
+    }
     return most;
 }
 

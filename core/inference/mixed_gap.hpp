@@ -69,10 +69,12 @@ public:
     // The missing labels that tell the components of the distribution of some missing numbers, and those kept; all are
     // ascending.
     Scope mixture_scope(const Scope& wanted, const Scope& keep) const;
-    // Of the largest table that is made.
+    // Of the largest table that is made, of numbers too: there are as many as a mean and a lower triangle of each state.
     double most_cells(const Scope& keep) const;
     // The same, of what is made for the expected statistics of the families.
     double most_expected_cells(const MixedModel& model) const;
+    // The most joint states of missing labels that are gone through for these statistics.
+    double most_states(const MixedModel& model) const;
 
     // The log-probability of what is known with each state of some missing labels, (n_rows, states).
     std::vector<double> joint(const MixedModel& model, const MixedRows& rows, const Scope& keep, StopCheck check) const;

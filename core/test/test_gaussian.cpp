@@ -275,6 +275,27 @@ void held_within(const LabelMoments& held, const LabelMoments& counted) {
     CHECK(same);
 }
 
+TEST(dots_of_several_columns_are_those_of_each_on_every_instruction_set) {
+    for (const auto isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
+        if (!supports(isa)) continue;
+        const auto& k = Variants<FloatKernels>::of(isa);
+        for (const std::int64_t n : {1, 7, 8, 9, 64, 131}) {
+            std::vector<double> a, columns;
+            for (std::int64_t i = 0; i < n; ++i) a.push_back(std::sin(static_cast<double>(i)));
+            for (std::int64_t i = 0; i < 7 * n; ++i) columns.push_back(std::cos(static_cast<double>(i * i)));
+            std::vector<const double*> b;
+            for (std::int64_t c = 0; c < 7; ++c) b.push_back(columns.data() + c * n);
+            for (std::int64_t m = 1; m <= 7; ++m) {
+                std::vector<double> found(8, 0.5);
+                k.add_dots(found.data(), a.data(), b.data(), m, n);
+                for (std::int64_t c = 0; c < 8; ++c) {
+                    CHECK(found[c] == 0.5 + (c < m ? FloatKernels::portable.dot(a.data(), b[c], n) : 0.0));
+                }
+            }
+        }
+    }
+}
+
 TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
     const TestTable table(7, 500, {2, 3, 4});
     Draws draws(11, 0);

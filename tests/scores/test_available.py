@@ -100,16 +100,17 @@ def test_complete_tables_are_scored_in_silence() -> None:
         fn.score(fn.Dag.from_edges(table.names, []), table)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("score", [NodeAverage(), NodeAverage(prior=True)])
-def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: NodeAverage) -> None:
+def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: NodeAverage, weighted: bool) -> None:
     net = random_network(4, labels=3, numbers=4)
-    rows, rng = net.sample(300, seed=1), np.random.default_rng(2)
-    gone = rng.random((7, 300)) < 0.2
+    rows, rng = net.sample(900, seed=1), np.random.default_rng(2)
+    gone = rng.random((7, 900)) < 0.2
     columns = [
-        np.where(of, v.missing_column(300), column)
+        np.where(of, v.missing_column(900), column)
         for v, column, of in zip(rows.variables, rows.codes, gone, strict=True)
     ]
-    table = fn.Table(rows.variables, columns, weights=rng.integers(1, 4, 300))
+    table = fn.Table(rows.variables, columns, weights=rng.integers(1, 4, 900) if weighted else None)
     numbers = [v for v, variable in enumerate(table.variables) if variable.is_continuous]
     pairs = [
         (v, sorted(rng.choice([u for u in range(7) if u != v], k, replace=False))) for v in numbers for k in range(4)

@@ -173,6 +173,10 @@ class Gap:
         """Raise StateSpaceError when `add_expected` would have a table with too many cells."""
         check_held(self._core.most_expected_cells(self.model), self.limit, HELD)
 
+    def work_a_row(self) -> float:
+        """Return what `add_expected` does for a row: the states of missing labels, for each conditional."""
+        return self._core.most_states(self.model) * len(self.families)
+
     def _states(self, scope: Iterable[int]) -> list[int]:
         return [self._variables[v].cardinality for v in sorted(scope)]
 
@@ -317,16 +321,10 @@ class GappedRows:
         filled = [np.where(gone, 0, column).astype(v.dtype) for gone, (v, column) in zip(missing, pairs, strict=True)]
         self.filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
         self.cells = cells_of(net.variables, filled, rounded=rounded)
-        lacking = _core.Columns(list(missing.view(np.uint8)), np.ones(len(pairs), dtype=np.int64), rows.n_rows)
-        scopes = [[*conditional.parents, v] for v, conditional in enumerate(net.conditionals)]
-        rank = {v: at for at, v in enumerate(net.dag.order)}
-        found = _core.mixed_gaps(lacking, scopes, not keep, target)
+        found = _gaps_of(missing, net.dag, needed=not keep, target=target)
         self._needed = {v for _, families, _ in found for v in families}
         model = core_model(net, self._needed)
-        self.gaps = [
-            (Gap(net, model, members, sorted(families, key=rank.__getitem__), limit=limit), which)
-            for members, families, which in found
-        ]
+        self.gaps = [(Gap(net, model, members, families, limit=limit), which) for members, families, which in found]
 
     def under(self, net: MixedNetwork) -> GappedRows:
         """Return the same rows under a network with the same graph."""
@@ -372,6 +370,38 @@ class GappedRows:
         for gap, rows in self.gaps:
             total[rows] += gap.joint(self.cells, rows)
         return total
+
+
+def _gaps_of(
+    missing: npt.NDArray[np.bool_], dag: Any, *, needed: bool, target: int = -1
+) -> list[tuple[list[int], list[int], Rows]]:
+    """Return the missing variables of each gap, those whose conditionals have some of them, and the rows.
+
+    With `needed` it is those alone on which something known, or the target, depends.
+    """
+    lacking = _core.Columns(list(missing.view(np.uint8)), np.ones(len(missing), dtype=np.int64), missing.shape[1])
+    scopes = [[*parents, v] for v, parents in enumerate(dag.parents)]
+    rank = {v: at for at, v in enumerate(dag.order)}
+    found = _core.mixed_gaps(lacking, scopes, needed, target)
+    return [(members, sorted(families, key=rank.__getitem__), which) for members, families, which in found]
+
+
+def work_of_rows(rows: Table, dag: Any) -> Array:
+    """Return what the exact log-probability of each row takes by a graph, as `Gap.work_a_row` has it, (n_rows,)."""
+    is_number = [variable.is_continuous for variable in rows.variables]
+    conditionals = []
+    for v, parents in enumerate(dag.parents):
+        labels = [p for p in parents if not is_number[p]]
+        numbers = [p for p in parents if is_number[p]]
+        conditionals.append((is_number[v], labels if is_number[v] else [*labels, v], numbers, np.zeros(0)))
+    cardinalities = [1 if variable.is_continuous else variable.cardinality for variable in rows.variables]
+    model = _core.MixedModel(np.array(cardinalities, dtype=np.int64), conditionals)
+    missing = np.array([variable.missing(column) for variable, column in zip(rows.variables, rows.codes, strict=True)])
+    found = np.zeros(rows.n_rows)
+    for members, families, which in _gaps_of(missing, dag, needed=True):
+        gap = _core.MixedGap(model, sorted(members), families, [])
+        found[which] += gap.most_states(model) * len(families)
+    return found
 
 
 def cells_of(variables: Sequence[Column], columns: Columns, *, rounded: bool = True) -> Array:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import fishernet as fn
 from fishernet.learn.missing.mixed_em import strayed
+from fishernet.learn.numbers.preparing import prepared
 
 
 def network(sd: float) -> fn.BayesianNetwork:
@@ -29,3 +31,48 @@ def test_a_network_that_draws_far_from_what_is_known_has_strayed() -> None:
     assert strayed(network(1e5), lacking) == ["x", "y"]
     assert strayed(network(1e200), lacking) == ["x", "y"]  # whose squares are infinite
     assert strayed(fn.learn.parameters(network(1.0).dag, lacking), lacking) == []
+
+
+def chain(n: int, lacking: int) -> tuple[fn.Dag, fn.Table]:
+    """Return rows of twelve numbers, each of which depends on a label and on the one before.
+
+    The last rows know the last number alone.
+    """
+    rng = np.random.default_rng(7)
+    labels = rng.integers(4, size=(12, n))
+    numbers = (labels + rng.normal(size=(12, n))).cumsum(axis=0)
+    of_labels = [np.array(list("abcd"))[column].astype(object) for column in labels]
+    for column in of_labels:
+        column[n - lacking :] = None
+    numbers[:-1, n - lacking :] = np.nan
+    edges = [(f"k{i}", f"x{i}") for i in range(12)] + [(f"x{i}", f"x{i + 1}") for i in range(11)]
+    columns: dict[str, Any] = {f"k{i}": column for i, column in enumerate(of_labels)}
+    table = fn.Table.from_frame(columns | {f"x{i}": column for i, column in enumerate(numbers)})
+    return fn.Dag.from_edges(table.names, edges), table
+
+
+def test_rows_that_lack_more_labels_than_can_be_summed_out_count_where_they_know_a_family() -> None:
+    """Here they know none, and the fit is that of the others."""
+    dag, table = chain(400, 5)
+    with pytest.warns(fn.FishernetWarning, match="5 rows of 400 lack more labels"):
+        found = fn.learn.parameters(dag, table)
+    others = fn.learn.parameters(dag, table[:395])
+    rows = table[:50]
+    np.testing.assert_allclose(found.log_prob(rows), others.log_prob(rows), rtol=1e-9)
+    with pytest.raises(fn.StateSpaceError):
+        found.log_prob(table)
+
+
+def test_numbers_are_cut_where_rows_lack_more_than_can_be_summed_out() -> None:
+    _, table = chain(400, 5)
+    with pytest.warns(fn.FishernetWarning, match="rows lack more labels and numbers together"):
+        found = prepared(table)
+    assert not any(v.is_continuous for v in found.variables)
+    assert sum(v.is_continuous for v in prepared(table, {}).variables) == 12
+    _, fewer = chain(400, 0)
+    holes = [
+        np.where(np.arange(400) % 50 == at, v.missing_column(400), column)
+        for at, (v, column) in enumerate(zip(fewer.variables, fewer.codes, strict=True))
+    ]
+    kept = prepared(fn.Table.adopt(fewer.variables, holes))
+    assert sum(v.is_continuous for v in kept.variables) == 12

@@ -4,22 +4,28 @@ Given what is known of a row, what it lacks of a family is a mixture of normals,
 missing labels on which it depends. So a row counts as its components do, by their weights: each with the means of the
 missing numbers, and with their covariance added to the scatter. The rows that know a family are counted once for all
 steps.
+
+A row that lacks many labels which numbers join has more such components than a step can go through, and next to nothing
+to say of them. What it lacks is passed over: it counts for the families that it knows.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.errors import warn
+from fishernet.base.names import several
 from fishernet.base.progress import Watch
 from fishernet.data import Source, Statistic, Table
 from fishernet.data.variable import Column
 from fishernet.infer.completion import require_possible
-from fishernet.infer.mixed import GappedRows, Sums
+from fishernet.infer.mixed import Gap, GappedRows, Rows, Sums
 from fishernet.learn.em import Effort, EmResult, fit
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
@@ -28,6 +34,8 @@ Floats = npt.NDArray[np.float64]
 Family = tuple[int, ...]
 Refit = Callable[[Source], BayesianNetwork]
 
+WORK_OF_ROW = 2**12  # states of missing labels, for each conditional, that a row is worth: about a millisecond
+WORK_OF_STEP = 2**21  # up to which rows with more are gone through, those with the fewest first: half a second
 DRAWN = 1000  # rows that tell how far apart a network draws numbers
 FAR = 20.0  # times the spread of those that are known
 
@@ -61,9 +69,13 @@ class MixedSteps:
         self._families = [tuple(sorted((*c.parents, c.child))) for c in graph.conditionals]
         self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
         self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
-        self._first = GappedRows(graph, rows, keep=True, rounded=False)
-        for gap, _ in self._first.gaps:
-            gap.check_expected()
+        self._first = GappedRows(graph, rows, keep=True, rounded=False, limit=sys.maxsize)
+        self._kept = _within_reach(self._first.gaps)
+
+    def passed_over(self) -> int:
+        """Return how many rows lack more than a step goes through."""
+        rows = [which for at, (_, which) in enumerate(self._first.gaps) if at not in self._kept]
+        return len(np.unique(np.concatenate(rows))) if rows else 0
 
     @cached_property
     def _of_known(self) -> list[Statistic]:
@@ -75,7 +87,7 @@ class MixedSteps:
         rows = self._first.under(model)
         sums = [_no_sums(self._rows.variables, family) for family in self._families]
         log_prob = rows.known_terms()
-        for gap, which in rows.gaps:
+        for gap, which in (rows.gaps[at] for at in self._kept):
             of_families = [sums[v] for v in gap.families]
             log_prob[which] += gap.add_expected(rows.cells, which, self._weights, self._first.origin, of_families)
         require_possible(log_prob)
@@ -112,7 +124,21 @@ def mixed_em(
 ) -> EmResult[BayesianNetwork]:
     """Fit a network's parameters to rows that lack cells, beginning with those of `start`."""
     steps = MixedSteps(rows, start, refit)
+    if n := steps.passed_over():
+        warn(
+            f"{several(n, 'row')} of {rows.n_rows:,} {'lacks' if n == 1 else 'lack'} more labels that depend on one "
+            "another than EM goes through: a conditional is fitted without those of them in which it lacks cells"
+        )
     return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+
+
+def _within_reach(gaps: Sequence[tuple[Gap, Rows]]) -> list[int]:
+    """Return which gaps steps go through, in their order."""
+    of_rows = np.array([gap.work_a_row() for gap, _ in gaps])
+    total = of_rows * [len(which) for _, which in gaps]
+    order = np.argsort(of_rows, kind="stable")
+    held = (of_rows[order] <= WORK_OF_ROW) | (np.cumsum(total[order]) <= WORK_OF_STEP)
+    return sorted(order[held].tolist())
 
 
 def strayed(model: BayesianNetwork, rows: Table) -> list[str]:

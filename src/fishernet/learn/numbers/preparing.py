@@ -16,6 +16,7 @@ from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
 from fishernet.learn.numbers.by_families import by_families
+from fishernet.learn.numbers.reach import within_reach
 from fishernet.learn.structures import named_columns
 from fishernet.scores import named_score
 
@@ -29,9 +30,10 @@ def prepared(
 
     Numbers are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which rows heap up at
     one number, as at no hours or no income, are cut into bins. With `graph`, scales go by the families of one, and
-    columns that are more probable in bins by far are cut, too (`by_families`). Nothing is cut but what `bins` says, if
-    it does. What is cut is told in a warning, and what is left out: columns of numbers without two that differ, and in
-    a table of numbers alone those that others determine, but the ones to `keep`.
+    columns that are more probable in bins by far are cut, too (`by_families`), and all of them where rows lack more
+    than can be summed out (`within_reach`). Nothing is cut but what `bins` says, if it does. What is cut is told in a
+    warning, and what is left out: columns of numbers without two that differ, and in a table of numbers alone those
+    that others determine, but the ones to `keep`.
     """
     if bins is not None:
         rows = rows.discretize(bins)
@@ -47,7 +49,12 @@ def prepared(
     free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
     better = by_families(scaled, list(free), cut=bins is None)
     scaled = scaled.rescale({name: scale for name, scale in better.scales.items() if scale != free[name]})
-    return _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
+    found = _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
+    if bins is not None or within_reach(found):
+        return found
+    numbers = {v.name: AUTO for v in found.variables if v.is_continuous}
+    why = "rows lack more labels and numbers together than can be summed out"
+    return _cut(found.rescale(dict.fromkeys(numbers)), numbers, why if told else "")
 
 
 def prepared_for(rows: Table, bins: Bins | None = None, **options: Any) -> Table:

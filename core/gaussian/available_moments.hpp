@@ -1,0 +1,71 @@
+// Moments of the numbers of families, of each on the rows that lack nothing of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/columns.hpp"
+#include "base/interrupt.hpp"
+#include "counts/families.hpp"
+#include "gaussian/cell_moments.hpp"
+
+namespace fishernet {
+
+// Rows that lack cells: codes of labels, and of numbers whether they are missing, beside a row of values for each number,
+// (numbers, n), whose place among these is given by column; -1 for labels. Missing numbers have any value.
+struct IncompleteRows {
+    std::span<const Column> columns;
+    std::span<const std::int32_t> places;
+    std::span<const double> values;
+    std::span<const double> weights;  // empty: each counts once
+    std::size_t n;
+
+    const Column& column(std::int32_t v) const { return columns[static_cast<std::size_t>(v)]; }
+    bool is_number(std::int32_t v) const { return places[static_cast<std::size_t>(v)] >= 0; }
+    const double* numbers(std::int32_t v) const {
+        return values.data() + static_cast<std::size_t>(places[static_cast<std::size_t>(v)]) * n;
+    }
+};
+
+class OrderedRows;
+
+// Finds moments over rows. Searches ask for families of few sets of labels again and again: the rows in the order of a
+// set's configurations are kept, as many as memory should hold. Several threads may ask.
+class AvailableMoments {
+public:
+    explicit AvailableMoments(const IncompleteRows& rows);
+
+    // Takes the moments of family f: of the numbers among its parents and its child, the last, in the configurations of
+    // its parents' labels that some of its complete rows have.
+    using Found = std::function<void(std::size_t f, const OwnedMoments& moments)>;
+
+    // Children are numbers, and parents' labels have fewer than 2**31 configurations. Families come in any order, several
+    // at once; what is found of each depends on no other.
+    void find(const Families& families, const Found& found, StopCheck check);
+
+    const IncompleteRows& rows() const { return rows_; }
+
+private:
+    using Labels = std::vector<std::int32_t>;
+
+    std::shared_ptr<OrderedRows> ordered(const Labels& labels);
+
+    IncompleteRows rows_;
+    std::size_t most_kept_;
+    std::mutex keeping_;
+    std::list<Labels> by_use_;  // the last asked for first
+    struct Kept {
+        std::shared_ptr<OrderedRows> rows;
+        std::list<Labels>::iterator use;
+    };
+    std::map<Labels, Kept> kept_;
+};
+
+}  // namespace fishernet
