@@ -11,6 +11,10 @@ void multiply_into(double* __restrict into, const double* __restrict a, const do
     for (std::int64_t i = 0; i < n; ++i) into[i] = a[i] * b[i];
 }
 
+void keep_marked(double* __restrict values, const std::uint8_t* __restrict marks, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] = marks[i] != 0 ? values[i] : 0.0;
+}
+
 void scale(double* values, double by, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) values[i] *= by;
 }
@@ -168,8 +172,8 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 }
 
 constexpr FloatKernels loops = {
-    &multiply, &multiply_into, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot,
-    &add_dots, &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
+    &multiply, &multiply_into, &keep_marked, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add,
+    &add_scaled, &dot, &add_dots, &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
 };
 
 }  // namespace

@@ -15,6 +15,9 @@ struct FloatKernels {
     // into[i] = a[i] * b[i]
     void (*multiply_into)(double* into, const double* a, const double* b, std::int64_t n);
 
+    // values[i] = marks[i] ? values[i] : 0
+    void (*keep_marked)(double* values, const std::uint8_t* marks, std::int64_t n);
+
     // values[i] *= by
     void (*scale)(double* values, double by, std::int64_t n);
 

@@ -1,8 +1,10 @@
 #include "gaussian/available_moments.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,7 +19,7 @@ namespace {
 constexpr std::size_t families_at_once = 16;
 constexpr std::int64_t rows_at_once = 256;
 constexpr std::int64_t few_rows = 8;                            // up to which calls of loops take longer than the loops
-constexpr std::size_t most_held = std::size_t{1} << 25;  // numbers of ordered rows: 256 MiB
+constexpr std::size_t most_held = std::size_t{1} << 29;  // bytes of ordered rows
 
 template <class F>
 void with_codes(const Column& column, F&& each) {
@@ -53,9 +55,10 @@ std::vector<std::uint32_t> configurations(const IncompleteRows& rows, std::span<
 class OrderedRows {
 public:
     // What a number is apart from its origin in the row's configuration, the mean of those rows there that know it, and 0
-    // where it is missing; and 1 where it is known, 0 elsewhere. Without missing cells the latter is empty.
+    // where it is missing; and whether it is known. Without missing cells the latter is empty.
     struct Number {
-        std::vector<double> apart, known, origins;
+        std::vector<double> apart, origins;
+        std::vector<std::uint8_t> known;
     };
 
     OrderedRows(const IncompleteRows& rows, std::span<const std::int32_t> labels) : rows_(rows), numbers_(rows.columns.size()) {
@@ -72,6 +75,7 @@ public:
         if (!rows.weights.empty()) {
             for (const auto row : order_) weights_.push_back(rows.weights[row]);
         }
+        held_ = order_.size() * sizeof(order_[0]) + weights_.size() * sizeof(double);
     }
 
     std::size_t size() const { return ends_.size(); }  // configurations that some rows have
@@ -83,34 +87,37 @@ public:
     const Number& number(std::int32_t v) {
         const std::scoped_lock lock(ordering_);
         auto& found = numbers_[static_cast<std::size_t>(v)];
-        if (!found) found = made(v);
+        if (!found) {
+            found = made(v);
+            held_ += order_.size() * sizeof(double) + found->known.size();
+        }
         return *found;
     }
 
+    std::size_t held() const { return held_; }  // bytes
+
 private:
     Number made(std::int32_t v) const {
-        Number found{std::vector<double>(order_.size()), {}, std::vector<double>(size())};
+        Number found{std::vector<double>(order_.size()), std::vector<double>(size()), {}};
         const auto& column = rows_.column(v);
         const double* values = rows_.numbers(v);
         for (std::size_t r = 0; r < order_.size(); ++r) found.apart[r] = values[order_[r]];
         if (column.has_missing) {
             found.known.resize(order_.size());
             with_codes(column, [&](const auto* codes) {
-                for (std::size_t r = 0; r < order_.size(); ++r) {
-                    const double known = codes[order_[r]] != column.cardinality ? 1.0 : 0.0, value = found.apart[r];
-                    found.known[r] = known;
-                    found.apart[r] = known > 0 ? value : 0.0;
-                }
+                for (std::size_t r = 0; r < order_.size(); ++r) found.known[r] = codes[order_[r]] != column.cardinality;
             });
+            kernels_.keep_marked(found.apart.data(), found.known.data(), static_cast<std::int64_t>(order_.size()));
         }
         for (std::size_t cell = 0; cell < size(); ++cell) {
             const auto first = begin(cell), n = end(cell) - first;
-            const double known = column.has_missing ? kernels_.sum(found.known.data() + first, n) : static_cast<double>(n);
-            if (!(known > 0)) continue;
+            const auto* marks = column.has_missing ? found.known.data() + first : nullptr;
+            const auto known = marks == nullptr ? n : std::accumulate(marks, marks + n, std::int64_t{0});
+            if (known == 0) continue;
             double* apart = found.apart.data() + first;
-            const double origin = kernels_.sum(apart, n) / known;
+            const double origin = kernels_.sum(apart, n) / static_cast<double>(known);
             for (std::int64_t r = 0; r < n; ++r) apart[r] -= origin;
-            if (column.has_missing) kernels_.multiply(apart, found.known.data() + first, n);
+            if (marks != nullptr) kernels_.keep_marked(apart, marks, n);
             found.origins[cell] = origin;
         }
         return found;
@@ -121,97 +128,105 @@ private:
     std::vector<std::int64_t> ends_;
     std::vector<double> weights_;
     std::vector<std::optional<Number>> numbers_;
+    std::atomic<std::size_t> held_;
     std::mutex ordering_;
     const FloatKernels& kernels_ = float_kernels();
 };
 
 namespace {
 
-// The sums of a family's numbers over ordered rows, each row of which counts as much as it weighs, and nothing where it
-// lacks one of them.
-class FamilySums {
+// Some rows, each of which counts as much as it weighs, and nothing where it lacks one of a family's numbers.
+class CountedRows {
 public:
-    FamilySums(OrderedRows& rows, std::span<const std::int32_t> numbers)
-        : rows_(rows), weight_of_(rows_at_once), scaled_(rows_at_once), ones_(rows_at_once, 1.0), sums_(numbers.size() + 1) {
-        for (const auto v : numbers) numbers_.push_back(&rows.number(v));
-        for (const auto* number : numbers_) {
-            if (!number->known.empty()) lacking_.push_back(number);
-        }
-        products_.resize(CellMoments::n_products(numbers_.size() + 1));
-        from_.resize(numbers_.size() + 1);
+    explicit CountedRows(const OrderedRows& rows) : rows_(rows), weights_(rows_at_once), scaled_(rows_at_once), ones_(rows_at_once, 1.0) {}
+
+    // Finds how much each row counts.
+    void begin(std::int64_t first, std::int64_t n, std::span<const OrderedRows::Number* const> lacking) {
+        size_ = n;
+        all_ = lacking.empty() && rows_.weights() == nullptr;
+        if (all_) return;
+        std::copy_n(rows_.weights() == nullptr ? ones_.data() : rows_.weights() + first, n, weights_.data());
+        for (const auto* number : lacking) kernels_.keep_marked(weights_.data(), number->known.data() + first, n);
     }
 
-    OwnedMoments moments() {
-        OwnedMoments found{{}, {}, {}, static_cast<std::int32_t>(numbers_.size())};
-        for (std::size_t cell = 0; cell < rows_.size(); ++cell) {
-            std::fill(products_.begin(), products_.end(), 0.0);
-            for (auto first = rows_.begin(cell); first < rows_.end(cell); first += rows_at_once) {
-                add(first, std::min(rows_at_once, rows_.end(cell) - first));
-            }
-            end(cell, found);
-        }
-        return found;
-    }
-
-private:
-    // Adds the products of each with those before it, of which the first is 1.
-    void add(std::int64_t first, std::int64_t n) {
-        const bool all = weigh(first, n);
-        from_[0] = ones_.data();
-        for (std::size_t i = 0; i < numbers_.size(); ++i) from_[i + 1] = numbers_[i]->apart.data() + first;
-        if (n <= few_rows) return add_few(n, all);
-        products_[0] += all ? static_cast<double>(n) : kernels_.sum(weight_of_.data(), n);
-        double* product = products_.data() + 1;
-        for (std::size_t i = 1; i < from_.size(); ++i) {
-            const double* own = from_[i];
-            if (!all) {
-                kernels_.multiply_into(scaled_.data(), own, weight_of_.data(), n);
+    // Adds the products of each column with those before it, and itself; the first column is 1.
+    void add_products(std::span<const double* const> columns, double* product) {
+        if (size_ <= few_rows) return add_few(columns, product);
+        *product++ += all_ ? static_cast<double>(size_) : kernels_.sum(weights_.data(), size_);
+        for (std::size_t i = 1; i < columns.size(); ++i) {
+            const double* own = columns[i];
+            if (!all_) {
+                kernels_.multiply_into(scaled_.data(), own, weights_.data(), size_);
                 own = scaled_.data();
             }
-            kernels_.add_dots(product, own, from_.data(), static_cast<std::int64_t>(i + 1), n);
+            kernels_.add_dots(product, own, columns.data(), static_cast<std::int64_t>(i + 1), size_);
             product += i + 1;
         }
     }
 
-    // Finds how much each row counts; true if each counts once.
-    bool weigh(std::int64_t first, std::int64_t n) {
-        const double* weights = rows_.weights();
-        if (lacking_.empty() && weights == nullptr) return true;
-        std::copy_n(weights == nullptr ? ones_.data() : weights + first, n, weight_of_.data());
-        for (const auto* number : lacking_) kernels_.multiply(weight_of_.data(), number->known.data() + first, n);
-        return false;
-    }
+    const double* ones() const { return ones_.data(); }
 
-    void add_few(std::int64_t n, bool all) {
-        for (std::int64_t r = 0; r < n; ++r) {
-            const double weight = all ? 1.0 : weight_of_[static_cast<std::size_t>(r)];
+private:
+    void add_few(std::span<const double* const> columns, double* products) {
+        for (std::int64_t r = 0; r < size_; ++r) {
+            const double weight = all_ ? 1.0 : weights_[static_cast<std::size_t>(r)];
             if (!(weight > 0)) continue;
-            double* product = products_.data();
-            for (std::size_t i = 0; i < from_.size(); ++i) {
-                const double own = weight * from_[i][r];
-                for (std::size_t k = 0; k <= i; ++k) *product++ += own * from_[k][r];
+            double* product = products;
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const double own = weight * columns[i][r];
+                for (std::size_t k = 0; k <= i; ++k) *product++ += own * columns[k][r];
             }
         }
     }
 
-    // Adds the moments of a configuration of which all rows have been added.
-    void end(std::size_t cell, OwnedMoments& into) {
-        const double weight = products_[0];
-        if (!(weight > 0)) return;
-        into.weights.push_back(weight);
-        const double* product = products_.data() + 1;
-        for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            const double sum = sums_[i] = *product++;
-            into.means.push_back(numbers_[i]->origins[cell] + sum / weight);
-            for (std::size_t k = 0; k <= i; ++k) into.products.push_back(*product++ - sum * (sums_[k] / weight));
+    const OrderedRows& rows_;
+    std::int64_t size_ = 0;
+    bool all_ = true;  // rows count once
+    std::vector<double> weights_, scaled_, ones_;
+    const FloatKernels& kernels_ = float_kernels();
+};
+
+// The sums of a family's numbers in a configuration, and its moments in those before.
+class FamilySums {
+public:
+    FamilySums(OrderedRows& rows, std::span<const std::int32_t> numbers)
+        : columns_(numbers.size() + 1), products_(CellMoments::n_products(numbers.size() + 1)), sums_(numbers.size()) {
+        for (const auto v : numbers) numbers_.push_back(&rows.number(v));
+        for (const auto* number : numbers_) {
+            if (!number->known.empty()) lacking_.push_back(number);
         }
+        moments_.d = static_cast<std::int32_t>(numbers.size());
     }
 
-    OrderedRows& rows_;
+    void add(std::int64_t first, std::int64_t n, CountedRows& rows) {
+        columns_[0] = rows.ones();
+        for (std::size_t i = 0; i < numbers_.size(); ++i) columns_[i + 1] = numbers_[i]->apart.data() + first;
+        rows.begin(first, n, lacking_);
+        rows.add_products(columns_, products_.data());
+    }
+
+    // All rows of a configuration have been added.
+    void end(std::size_t cell) {
+        const double weight = products_[0];
+        if (weight > 0) {
+            moments_.weights.push_back(weight);
+            const double* product = products_.data() + 1;
+            for (std::size_t i = 0; i < numbers_.size(); ++i) {
+                const double sum = sums_[i] = *product++;
+                moments_.means.push_back(numbers_[i]->origins[cell] + sum / weight);
+                for (std::size_t k = 0; k <= i; ++k) moments_.products.push_back(*product++ - sum * (sums_[k] / weight));
+            }
+        }
+        std::fill(products_.begin(), products_.end(), 0.0);
+    }
+
+    const OwnedMoments& moments() const { return moments_; }
+
+private:
     std::vector<const OrderedRows::Number*> numbers_, lacking_;
-    std::vector<const double*> from_;
-    std::vector<double> weight_of_, scaled_, ones_, sums_, products_;
-    const FloatKernels& kernels_ = float_kernels();
+    std::vector<const double*> columns_;
+    std::vector<double> products_, sums_;
+    OwnedMoments moments_;
 };
 
 // The numbers of a family, its child the last.
@@ -225,9 +240,6 @@ std::vector<std::int32_t> numbers_of(const IncompleteRows& rows, const Families&
 }
 
 }  // namespace
-
-AvailableMoments::AvailableMoments(const IncompleteRows& rows)
-    : rows_(rows), most_kept_(std::max(std::size_t{1}, most_held / std::max(std::size_t{1}, 2 * rows.values.size()))) {}
 
 std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
     {
@@ -243,8 +255,12 @@ std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
     if (const auto at = kept_.find(labels); at != kept_.end()) return at->second.rows;
     by_use_.push_front(labels);
     kept_.emplace(labels, Kept{made, by_use_.begin()});
-    while (by_use_.size() > most_kept_) {
-        kept_.erase(by_use_.back());
+    std::size_t held = 0;
+    for (const auto& [_, kept] : kept_) held += kept.rows->held();
+    while (held > most_held && by_use_.size() > 1) {
+        const auto last = kept_.find(by_use_.back());
+        held -= last->second.rows->held();
+        kept_.erase(last);
         by_use_.pop_back();
     }
     return made;
@@ -272,7 +288,17 @@ void AvailableMoments::find(const Families& families, const Found& found, StopCh
     const auto find_part = [&](std::int64_t at) {
         const auto& part = parts[static_cast<std::size_t>(at)];
         const auto rows = ordered(*part.labels);
-        for (const auto f : part.families) found(f, FamilySums(*rows, numbers_of(rows_, families, f)).moments());
+        CountedRows counted(*rows);
+        std::vector<FamilySums> sums;
+        for (const auto f : part.families) sums.emplace_back(*rows, numbers_of(rows_, families, f));
+        for (std::size_t cell = 0; cell < rows->size(); ++cell) {
+            for (auto first = rows->begin(cell); first < rows->end(cell); first += rows_at_once) {  // which stay in the cache
+                const auto n = std::min(rows_at_once, rows->end(cell) - first);
+                for (auto& one : sums) one.add(first, n, counted);
+            }
+            for (auto& one : sums) one.end(cell);
+        }
+        for (std::size_t i = 0; i < sums.size(); ++i) found(part.families[i], sums[i].moments());
     };
     run_tasks(static_cast<std::int64_t>(parts.size()), find_part, check);
 }

@@ -40,7 +40,7 @@ class OrderedRows;
 // set's configurations are kept, as many as memory should hold. Several threads may ask.
 class AvailableMoments {
 public:
-    explicit AvailableMoments(const IncompleteRows& rows);
+    explicit AvailableMoments(const IncompleteRows& rows) : rows_(rows) {}
 
     // Takes the moments of family f: of the numbers among its parents and its child, the last, in the configurations of
     // its parents' labels that some of its complete rows have.
@@ -58,7 +58,6 @@ private:
     std::shared_ptr<OrderedRows> ordered(const Labels& labels);
 
     IncompleteRows rows_;
-    std::size_t most_kept_;
     std::mutex keeping_;
     std::list<Labels> by_use_;  // the last asked for first
     struct Kept {
