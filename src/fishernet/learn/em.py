@@ -121,6 +121,14 @@ def log_prior(parameters: Iterable[Numbers], smoothing: float) -> float:
 Leap = Callable[[Model, Model, Model, float], Model]
 
 
+def steps_ahead(step: float, bend: float, most: float) -> float:
+    """Return how many steps lie between two models and where they lead to (Varadhan and Roland, 2008).
+
+    The step from one to the next has some length, and so has what the step after it is apart from it.
+    """
+    return min(max(1.0, step / bend if bend > 0 else most), most)
+
+
 def fit(
     what: str,
     steps: Steps[Model, Counts],
@@ -202,7 +210,10 @@ def _improve(
             if leap is None or converged or stopped or len(trace) > effort.max_steps:
                 continue
             later = steps.maximized(now[0], now[2])
-            far = looked_at(leap(before[0], now[0], later, reach))
+            try:
+                far = looked_at(leap(before[0], now[0], later, reach))
+            except np.linalg.LinAlgError:  # so far that columns are collinear
+                far = now[:3] + (-math.inf,)
             gains = far[3] >= now[3]
             reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
             now = far if gains else looked_at(later)

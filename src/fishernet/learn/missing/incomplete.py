@@ -27,7 +27,7 @@ from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible
 from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
-from fishernet.learn.em import Effort, EmResult, fit, warn_of_stop
+from fishernet.learn.em import Effort, EmResult, fit, steps_ahead, warn_of_stop
 from fishernet.learn.missing.hidden_states import Numbers, chosen_states
 from fishernet.learn.missing.mixtures import Mixture
 from fishernet.models import BayesianNetwork, FullTable
@@ -225,7 +225,7 @@ def extrapolated(
     ways = [_way(*of) for of in zip(first.conditionals, second.conditionals, third.conditionals, strict=True)]
     length = np.sqrt(sum(float((step**2).sum()) for _, step, _, _ in ways))
     change = np.sqrt(sum(float((bend**2).sum()) for _, _, bend, _ in ways))
-    ahead = min(max(1.0, length / change if change > 0 else most), most)
+    ahead = steps_ahead(length, change, most)
     tables = []
     for begin, step, bend, positive in ways:
         far = np.where(positive, begin + 2 * ahead * step + ahead**2 * bend, -np.inf)
