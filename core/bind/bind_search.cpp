@@ -1,9 +1,11 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -87,17 +89,28 @@ void make_climb(OneAtATime<HillClimb>* self, ParentLists start, std::int32_t max
 void make_order(OneAtATime<OrderSearch>* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
                 const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t restarts,
                 std::vector<std::int64_t> moves, std::vector<std::int64_t> steps, std::uint64_t key, bool graphs,
-                std::int64_t pairs_among, bool wide, std::int64_t patience, std::int64_t tenure) {
+                std::int64_t pairs_among, bool wide, std::int64_t patience, std::int64_t tenure,
+                std::optional<std::int64_t> most_families, std::int64_t least_restarts) {
     Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
-    if (std::min({restarts, pairs_among, patience, tenure}) < 0) refuse("a search's numbers must not be negative");
+    if (std::min({restarts, pairs_among, patience, tenure, most_families.value_or(0), least_restarts}) < 0) refuse("a search's numbers must not be negative");
     for (const auto* amounts : {&moves, &steps}) {
         if (amounts->empty() || *std::min_element(amounts->begin(), amounts->end()) < 0) {
             refuse("a restart's moves and steps must not be negative");
         }
     }
-    new (self) OneAtATime<OrderSearch>(std::move(rules), start,
-                                       OrderOptions{restarts, std::move(moves), std::move(steps), key, graphs,
-                                                            static_cast<std::size_t>(pairs_among), wide, patience, tenure});
+    OrderOptions options;
+    options.restarts = restarts;
+    if (most_families) options.most_families = *most_families;
+    options.least_restarts = least_restarts;
+    options.moves = std::move(moves);
+    options.steps = std::move(steps);
+    options.key = key;
+    options.graphs = graphs;
+    options.pairs_among = static_cast<std::size_t>(pairs_among);
+    options.wide = wide;
+    options.patience = patience;
+    options.tenure = tenure;
+    new (self) OneAtATime<OrderSearch>(std::move(rules), start, std::move(options));
 }
 
 // The end of a search's time; no error.
@@ -235,7 +248,8 @@ void bind_search(nb::module_& m) {
     order.def("__init__", &make_order, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
               nb::arg("restarts"), nb::arg("moves"), nb::arg("steps"), nb::arg("key"), nb::arg("graphs"),
-              nb::arg("pairs_among"), nb::arg("wide"), nb::arg("patience"), nb::arg("tenure"));
+              nb::arg("pairs_among"), nb::arg("wide"), nb::arg("patience"), nb::arg("tenure"),
+              nb::arg("most_families") = nb::none(), nb::arg("least_restarts") = 0);
     bind_running(order);
 }
 

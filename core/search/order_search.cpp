@@ -6,17 +6,16 @@
 #include <utility>
 
 namespace fishernet {
-
 OrderSearch::OrderSearch(Rules rules, const ParentLists& start, OrderOptions options)
     : rules_(std::move(rules)), options_(std::move(options)),
       graph_(rules_, start, {options_.patience, options_.tenure, 0, 0, 0}), narrow_(rules_, options_.pairs_among),
       wide_(rules_, options_.pairs_among, true),
-      best_(start), order_(OrderClimb::order_of(start)) {}
+      best_(start), order_(OrderClimb::order_of(start)), restarts_(options_.restarts) {}
 
 void OrderSearch::run(Scorer& scorer, StopCheck check) {
     Patience patience(check);
     if (!options_.graphs && std::isnan(score_)) score_start(scorer);
-    for (; restart() < options_.restarts; ++stage_) {
+    for (; restart() < restarts_; ++stage_) {
         if (!begun_) begin();
         if (over_graphs()) graph_.climb(scorer, patience);
         else orders().climb(scorer, patience);
@@ -64,6 +63,15 @@ void OrderSearch::end() {
     }
     n_steps_ += stage_steps();
     begun_ = false;
+    if (restart() == -1) restarts_ = restarts_within_reach();
+}
+
+// A restart asks for about as many families as the graph's arcs squared: each of n variables is put in each of n places,
+// and its p parents are grown again one by one, each of them in some p places.
+std::int64_t OrderSearch::restarts_within_reach() const {
+    std::int64_t arcs = 1;
+    for (const auto& of : best_) arcs += static_cast<std::int64_t>(of.size());
+    return std::min(options_.restarts, std::max(options_.least_restarts, options_.most_families / (arcs * arcs)));
 }
 
 // Whether the stage has found a better graph than there was before it.
@@ -103,6 +111,7 @@ void OrderSearch::save(SavedState& state) const {
     state.put(stage_);
     state.put(static_cast<std::int64_t>(begun_));
     state.put(n_steps_);
+    state.put(restarts_);
     for (const auto& list : best_) state.put(list);
     state.put(static_cast<std::int64_t>(!last_.empty()));
     for (const auto& list : last_) state.put(list);
@@ -119,6 +128,7 @@ void OrderSearch::restore(StateReader& state) {
     stage_ = state.whole(0, StateReader::any);
     begun_ = state.whole(0, 1) == 1;
     n_steps_ = state.whole(0, StateReader::any);
+    restarts_ = state.whole(0, StateReader::any);
     ParentLists graph = state.graph(rules_);
     if (OrderClimb::order_of(graph).size() != graph.size()) StateReader::refuse();  // it has a cycle
     best_ = std::move(graph);

@@ -29,6 +29,9 @@ struct OrderOptions {
     std::size_t pairs_among = 0;  // see parent_trees.hpp
     bool wide = true;             // whether some searches over orders have wide trees
     std::int64_t patience = 0, tenure = 0;  // of the searches over graphs
+    // Restarts ask for so many families at most, by what a graph of as many arcs needs; the first few are made whatever
+    // they need.
+    std::int64_t most_families = std::numeric_limits<std::int64_t>::max(), least_restarts = 0;
 };
 
 class OrderSearch {
@@ -65,6 +68,7 @@ private:
     void score_start(Scorer& scorer);
     void begin();
     void end();
+    std::int64_t restarts_within_reach() const;
 
     Rules rules_;
     OrderOptions options_;
@@ -80,7 +84,7 @@ private:
     std::vector<std::int32_t> order_;  // of the best graph
     double score_ = std::numeric_limits<double>::quiet_NaN();
     std::vector<Step> steps_;
-    std::int64_t n_steps_ = 0;
+    std::int64_t n_steps_ = 0, restarts_;
 };
 
 }  // namespace fishernet

@@ -83,6 +83,23 @@ TEST(order_searches_go_on_from_everywhere) {
     }
 }
 
+TEST(order_searches_make_fewer_restarts_where_each_takes_long) {
+    const auto found = [](std::int64_t restarts, std::int64_t most_families, std::int64_t least) {
+        OrderOptions options{restarts, {3, 1}, {2}, 7, true, 4u, false, 6, 3};
+        options.most_families = most_families;
+        options.least_restarts = least;
+        const auto make = [&] { return OrderSearch(no_rules(7, 3), ParentLists(7), options); };
+        goes_on_from_everywhere(7, make);
+        auto search = make();
+        AnyScorer scorer(7, [] {});
+        search.run(scorer, nullptr);
+        return search.n_steps();
+    };
+    CHECK(found(9, 0, 2) == found(2, 1 << 30, 0));
+    CHECK(found(3, 1 << 30, 2) == found(3, 1 << 30, 0));
+    CHECK(found(9, 0, 2) < found(9, 1 << 30, 0));
+}
+
 TEST(order_searches_refuse_what_is_no_state) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const OrderOptions options{4, {3}, {2}, seed, seed % 2 == 0, 4, seed % 4 < 2, 6, 3};

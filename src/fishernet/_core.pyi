@@ -138,6 +138,8 @@ class OrderSearch:
         wide: bool,
         patience: int,
         tenure: int,
+        most_families: int | None = None,
+        least_restarts: int = 0,
     ) -> None: ...
     @overload
     def run(self, scorer: SetTerms, watch: Callable[[int], bool]) -> bool: ...

@@ -32,7 +32,7 @@ from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.scores.local import family_positions
 
-HEAD = {"format": "fishernet", "kind": "checkpoint", "version": 2}
+HEAD = {"format": "fishernet", "kind": "checkpoint", "version": 3}
 SECONDS = 1.0  # between two states that are written
 LONGEST = 300  # characters of what was asked for, in a message
 DIGEST = "sha256:"

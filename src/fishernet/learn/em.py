@@ -213,7 +213,7 @@ def _improve(
             try:
                 far = looked_at(leap(before[0], now[0], later, reach))
             except np.linalg.LinAlgError:  # so far that columns are collinear
-                far = now[:3] + (-math.inf,)
+                far = (*now[:3], -math.inf)
             gains = far[3] >= now[3]
             reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
             now = far if gains else looked_at(later)

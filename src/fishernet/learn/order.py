@@ -39,7 +39,8 @@ MOST_RESTARTS, LEAST_RESTARTS = 80, 4
 WORK = 40_000_000  # restarts times columns times rows
 FEWEST_ROWS = 5000  # for which a family of labels and numbers takes as long as for fewer
 NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of labels take longer than counts
-NUMBER_THAT_LACKS = 12  # and where cells are missing each family has rows, and moments, of its own
+FAMILIES_OF_NUMBERS = 2_000_000  # that restarts score at most, by an estimate: some ten seconds
+ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
 PAIRS_AMONG = 10
@@ -52,8 +53,8 @@ class Order(RunsInCore):
 
     restarts: int | None = None
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
-    times that of rows is above 500,000, but at least 4. Beside labels a number is three columns, or twelve where cells
-    are missing, and rows are 5,000 at least."""
+    times that of rows is above 500,000, or where a graph of numbers has many arcs, but at least 4. Beside labels a
+    number is three columns, and rows are 5,000 at least."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
@@ -83,14 +84,23 @@ class Order(RunsInCore):
             wide=n * source.total <= MOST_WIDE,
             patience=PATIENCE,
             tenure=min(TENURE, n),
+            most_families=_most_families(source) if self.restarts is None else None,
+            least_restarts=LEAST_RESTARTS,
         )
+
+
+def _most_families(source: Source) -> int | None:
+    """Return how many families of numbers the restarts of a search score at most by default, by an estimate."""
+    numbers = [variable.is_continuous for variable in source.variables]
+    if all(numbers):
+        return FAMILIES_OF_NUMBERS
+    return int(ROWS_OF_FAMILIES / max(1.0, source.total)) if any(numbers) and source.has_missing else None
 
 
 def _default_restarts(source: Source) -> int:
     """Return how many restarts a search makes by default: fewer where each takes long."""
     n, numbers = len(source.variables), sum(variable.is_continuous for variable in source.variables)
-    of_number = NUMBER_THAT_LACKS if source.has_missing else NUMBER_BESIDE_LABELS
-    columns = n if numbers in (0, n) else n - numbers + of_number * numbers
+    columns = n if numbers in (0, n) else n - numbers + NUMBER_BESIDE_LABELS * numbers
     rows = float(source.total) if numbers in (0, n) else max(float(source.total), FEWEST_ROWS)
     fair = WORK / max(1.0, columns * rows)
     return round(max(LEAST_RESTARTS, min(MOST_RESTARTS, fair)))
