@@ -129,6 +129,16 @@ class LabelMoments:
         _, values = rows.number_rows.apart()
         return rows.native, np.array(self._numbers, dtype=np.int32), values, weights
 
+    @cached_property
+    def means(self) -> dict[int, float] | None:
+        """The mean of each number, where the core goes through the rows."""
+        if self._rows is None or self._source.rows is None:
+            return None
+        _, _, values, weights = self._rows
+        origin, _ = self._source.rows.number_rows.apart()
+        means = origin + (np.average(values, axis=0, weights=weights) if len(values) else 0.0)
+        return dict(zip(self._numbers, means.tolist(), strict=True))
+
     def _holder(self, labels: Labels, numbers: Numbers) -> Labels | None:
         """Return the smallest set that was counted with all of some labels and numbers."""
         found = self._holders.get(labels)

@@ -98,7 +98,7 @@ class MixedTerms:
     def _regressions(self, families: Families) -> Floats:
         """Return the scores of families of numbers, (n_families,)."""
         for child in np.unique(families.children).tolist():
-            self._alone_of(child)
+            self._look_at(child)
         cells, are_numbers = families.configurations(self._states), self._is_number[families.parents]
         n_parameters = cells * (2 + np.bincount(families.owners[are_numbers], minlength=len(families)))
         if self._by_family:
@@ -185,6 +185,14 @@ class MixedTerms:
         """Return the likelihoods of families by moments; no variance is below that of rounding."""
         flat = families.children, families.offsets, families.parents
         return _core.mixed_family_likelihoods(moments, of_family.astype(np.int32), self._floors, *flat)
+
+    def _look_at(self, child: int) -> None:
+        """Find the least variance of a number, and where cells are missing its likelihood alone."""
+        means = None if self._by_family else self._moments.means
+        if means is None:
+            self._alone_of(child)
+        elif not self._floors[child]:
+            self._floors[child] = self._of([child])[0].least_variance(means[child])
 
     def _alone_of(self, child: int) -> float:
         """Return the likelihood of a number without parents, on the rows that know it."""

@@ -46,15 +46,21 @@ def prepared(
     scaled = cut.rescale({name: "auto" for name in plain if name not in heavy})
     if not graph:
         return scaled
+    if bins is None and not within_reach(scaled):
+        return _all_cut(scaled, told)
     free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
     better = by_families(scaled, list(free), cut=bins is None)
     scaled = scaled.rescale({name: scale for name, scale in better.scales.items() if scale != free[name]})
-    found = _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
-    if bins is not None or within_reach(found):
-        return found
-    numbers = {v.name: AUTO for v in found.variables if v.is_continuous}
+    if better.cuts and not within_reach(scaled.discretize(better.cuts)):
+        return _all_cut(scaled, told)
+    return _cut(scaled, better.cuts, "no normal distribution fits" if told else "")
+
+
+def _all_cut(rows: Table, told: bool) -> Table:
+    """Return a table whose rows lack too much with all numbers in bins."""
+    numbers = [v.name for v in rows.variables if v.is_continuous]
     why = "rows lack more labels and numbers together than can be summed out"
-    return _cut(found.rescale(dict.fromkeys(numbers)), numbers, why if told else "")
+    return _cut(rows.rescale(dict.fromkeys(numbers)), dict.fromkeys(numbers, AUTO), why if told else "")
 
 
 def prepared_for(rows: Table, bins: Bins | None = None, **options: Any) -> Table:
