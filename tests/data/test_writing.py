@@ -60,6 +60,18 @@ def test_text_files_without_a_schema_keep_labels_or_warn(
         assert labels(read_table(path)) == labels(table)
 
 
+@pytest.mark.parametrize(("name", "label"), [(" ", "NA"), (" ", ""), ("[", "x"), ('{"', "{")])
+def test_quotes_and_brackets_are_what_the_schema_says(tmp_path: Path, name: str, label: str) -> None:
+    """A file all of whose cells are in quotes, or one that begins as JSON does."""
+    table = Table([Variable(name, [label]), Variable("[b", ["y"])], [np.zeros(2, dtype=np.uint8)] * 2)
+    for some in (table, table.select([name])):
+        path = tmp_path / f"{some.n_rows}{len(some.names)}.tsv"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FishernetWarning)
+            write_table(some, path)
+        assert exact(read_table(path, schema=some.variables, missing="keep")) == exact(some)
+
+
 def test_a_warning_names_the_columns_that_change(tmp_path: Path) -> None:
     table = Table([Variable("x", ["1", "2"]), Variable("y", ["a", "b"])], Table.from_codes([[0, 1], [1, 0]]).codes)
     with pytest.warns(FishernetWarning, match="labels of column 'x' will have another type"):

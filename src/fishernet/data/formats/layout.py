@@ -111,7 +111,7 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
         below[0].line if below else 0,
         spaced,
         file.gzipped or _holds(file, b'"'),
-        len(below) > 0 and all(_is_quoted(record, delimiter) for record in rows),
+        len(below) > 0 and not _quotes_tell(options) and all(_is_quoted(record, delimiter) for record in rows),
         tuple(notes),
     )
 
@@ -126,7 +126,8 @@ def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFil
     if delimiter == BLANKS:
         file, delimiter = _with_tabs(file), "\t"
         sample = _sample(file, delimiter)
-    _refuse_other_content(file, sample)
+    if _place_of_names(sample, options) is None:
+        _refuse_other_content(file, sample)
     if said is not None and len(sample) > 1:
         sample = sample[1:]
     if "" in options.na_values:
@@ -264,6 +265,12 @@ def _is_quoted(record: Record, delimiter: str) -> bool:
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="").writerow(record.cells)
     return text.getvalue() == record.text.lstrip("\ufeff").rstrip("\r\n")
+
+
+def _quotes_tell(options: Options) -> bool:
+    """Whether a schema has a label that means a missing cell where it stands without quotes."""
+    labels = {label for variable in options.schema or () if not variable.is_continuous for label in variable.states}
+    return not labels.isdisjoint({"", *options.na_values})
 
 
 def _refuse_other_content(file: TextFile, sample: Sequence[Record]) -> None:
