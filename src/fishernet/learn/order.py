@@ -53,7 +53,7 @@ class Order(RunsInCore):
 
     restarts: int | None = None
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
-    times that of rows is above 500,000, or where a graph of numbers has hundreds of arcs, but at least 4. Beside labels a
+    times that of rows is above 500,000 or a graph of numbers has hundreds of arcs, but at least 4. Beside labels a
     number is three columns, and rows are 5,000 at least."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
