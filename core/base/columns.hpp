@@ -57,6 +57,16 @@ inline std::uint32_t code_at(const Column& column, std::int64_t row) {
     }
 }
 
+// Calls each(codes) with the column's codes as numbers of their width.
+template <class F>
+void with_codes(const Column& column, F&& each) {
+    switch (column.width) {
+        case 1: each(static_cast<const std::uint8_t*>(column.codes)); break;
+        case 2: each(static_cast<const std::uint16_t*>(column.codes)); break;
+        default: each(static_cast<const std::uint32_t*>(column.codes));
+    }
+}
+
 // The first code of a row, for functions that take an untyped pointer and a width.
 inline const void* codes_from(const Column& column, std::int64_t row) {
     return static_cast<const unsigned char*>(column.codes) + row * column.width;

@@ -18,17 +18,9 @@ namespace {
 
 constexpr std::size_t families_at_once = 16;
 constexpr std::int64_t rows_at_once = 256;
-constexpr std::int64_t few_rows = 8;                            // up to which calls of loops take longer than the loops
+constexpr std::int64_t few_rows = 8;  // up to which calls of loops take longer than the loops
+constexpr double far_off = 1e6;  // of a squared mean, in variances: beyond, sums of products have lost too many digits
 constexpr std::size_t most_held = std::size_t{1} << 29;  // bytes of ordered rows
-
-template <class F>
-void with_codes(const Column& column, F&& each) {
-    switch (column.width) {
-        case 1: each(static_cast<const std::uint8_t*>(column.codes)); break;
-        case 2: each(static_cast<const std::uint16_t*>(column.codes)); break;
-        default: each(static_cast<const std::uint32_t*>(column.codes));
-    }
-}
 
 // The configuration of each row; of those that lack one of the labels the one after the last.
 std::vector<std::uint32_t> configurations(const IncompleteRows& rows, std::span<const std::int32_t> labels, std::size_t n_cells) {
@@ -164,16 +156,15 @@ public:
         }
     }
 
+    double weight(std::int64_t row) const { return all_ ? 1.0 : weights_[static_cast<std::size_t>(row)]; }
     const double* ones() const { return ones_.data(); }
 
 private:
     void add_few(std::span<const double* const> columns, double* products) {
         for (std::int64_t r = 0; r < size_; ++r) {
-            const double weight = all_ ? 1.0 : weights_[static_cast<std::size_t>(r)];
-            if (!(weight > 0)) continue;
             double* product = products;
             for (std::size_t i = 0; i < columns.size(); ++i) {
-                const double own = weight * columns[i][r];
+                const double own = weight(r) * columns[i][r];
                 for (std::size_t k = 0; k <= i; ++k) *product++ += own * columns[k][r];
             }
         }
@@ -190,7 +181,7 @@ private:
 class FamilySums {
 public:
     FamilySums(OrderedRows& rows, std::span<const std::int32_t> numbers)
-        : columns_(numbers.size() + 1), products_(CellMoments::n_products(numbers.size() + 1)), sums_(numbers.size()) {
+        : columns_(numbers.size() + 1), products_(CellMoments::n_products(numbers.size() + 1)), means_(numbers.size()) {
         for (const auto v : numbers) numbers_.push_back(&rows.number(v));
         for (const auto* number : numbers_) {
             if (!number->known.empty()) lacking_.push_back(number);
@@ -205,17 +196,21 @@ public:
         rows.add_products(columns_, products_.data());
     }
 
-    // All rows of a configuration have been added.
-    void end(std::size_t cell) {
+    // All rows of a configuration, from the first to the end, have been added.
+    void end(std::size_t cell, std::int64_t first, std::int64_t end, CountedRows& rows) {
         const double weight = products_[0];
         if (weight > 0) {
             moments_.weights.push_back(weight);
             const double* product = products_.data() + 1;
+            const auto before = moments_.products.size();
+            bool far = false;
             for (std::size_t i = 0; i < numbers_.size(); ++i) {
-                const double sum = sums_[i] = *product++;
-                moments_.means.push_back(numbers_[i]->origins[cell] + sum / weight);
-                for (std::size_t k = 0; k <= i; ++k) moments_.products.push_back(*product++ - sum * (sums_[k] / weight));
+                const double mean = means_[i] = *product++ / weight;
+                moments_.means.push_back(numbers_[i]->origins[cell] + mean);
+                for (std::size_t k = 0; k <= i; ++k) moments_.products.push_back(*product++ - weight * mean * means_[k]);
+                far = far || weight * mean * mean > far_off * moments_.products.back();
             }
+            if (far) add_again(first, end, rows, moments_.products.data() + before);
         }
         std::fill(products_.begin(), products_.end(), 0.0);
     }
@@ -223,9 +218,26 @@ public:
     const OwnedMoments& moments() const { return moments_; }
 
 private:
+    // Makes the products anew of rows whose mean is far from that of the configuration: those that know a number and
+    // lack another may have quite other values.
+    void add_again(std::int64_t first, std::int64_t end, CountedRows& rows, double* into) {
+        std::fill_n(into, CellMoments::n_products(numbers_.size()), 0.0);
+        for (; first < end; first += rows_at_once) {
+            const auto n = std::min(rows_at_once, end - first);
+            rows.begin(first, n, lacking_);
+            for (std::int64_t r = 0; r < n; ++r) {
+                double* product = into;
+                for (std::size_t i = 0; i < numbers_.size(); ++i) {
+                    const double own = rows.weight(r) * (numbers_[i]->apart[first + r] - means_[i]);
+                    for (std::size_t k = 0; k <= i; ++k) *product++ += own * (numbers_[k]->apart[first + r] - means_[k]);
+                }
+            }
+        }
+    }
+
     std::vector<const OrderedRows::Number*> numbers_, lacking_;
     std::vector<const double*> columns_;
-    std::vector<double> products_, sums_;
+    std::vector<double> products_, means_;
     OwnedMoments moments_;
 };
 
@@ -296,7 +308,7 @@ void AvailableMoments::find(const Families& families, const Found& found, StopCh
                 const auto n = std::min(rows_at_once, rows->end(cell) - first);
                 for (auto& one : sums) one.add(first, n, counted);
             }
-            for (auto& one : sums) one.end(cell);
+            for (auto& one : sums) one.end(cell, rows->begin(cell), rows->end(cell), counted);
         }
         for (std::size_t i = 0; i < sums.size(); ++i) found(part.families[i], sums[i].moments());
     };

@@ -161,14 +161,9 @@ private:
     std::vector<std::uint32_t> cells() const {
         std::vector<std::uint32_t> found(table_.n());
         for (const auto v : labels_) {
-            const auto add = [&](const auto* codes) {
+            with_codes(column(v), [&](const auto* codes) {
                 for (std::size_t row = 0; row < found.size(); ++row) found[row] = found[row] * column(v).cardinality + codes[row];
-            };
-            switch (column(v).width) {
-                case 1: add(static_cast<const std::uint8_t*>(column(v).codes)); break;
-                case 2: add(static_cast<const std::uint16_t*>(column(v).codes)); break;
-                default: add(static_cast<const std::uint32_t*>(column(v).codes));
-            }
+            });
         }
         return found;
     }

@@ -120,6 +120,27 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     np.testing.assert_allclose(by_rows, by_statistics, rtol=1e-10)
 
 
+def test_rows_that_lack_another_column_may_be_far_from_the_others() -> None:
+    """Those that know both are few and near one another; no digits are lost to the others."""
+    rng = np.random.default_rng(5)
+    x, g = (
+        np.where(np.arange(600) < 500, 1e9 + rng.normal(size=600) * 1e6, rng.normal(size=600)),
+        rng.integers(0, 2, 600),
+    )
+    y = np.where(np.arange(600) < 500, np.nan, 0.5 * x + g + rng.normal(size=600))
+    frame = {"g": g.astype(str), "x": x, "y": y}
+    table = fn.Table(*made(frame))
+    alone = fn.Table(*made({name: column[500:] for name, column in frame.items()}))
+    for parents in (["x"], ["g", "x"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fn.FishernetWarning)
+            gains = [
+                fn.local_score(of, "y", parents, "loglik") - fn.local_score(of, "y", [], "loglik")
+                for of in (table, alone)
+            ]
+        assert gains[0] == pytest.approx(gains[1], rel=1e-6)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_complete_family_of_numbers_has_its_score_beside_a_column_that_lacks_cells(weighted: bool) -> None:
     """Of few and many numbers, in few configurations and in more than rows tell of."""

@@ -163,7 +163,10 @@ def checked_limit(max_table: object) -> int:
     return min(check.integer(max_table, "max_table", least=1, note="a number of cells"), MOST_CELLS)
 
 
-def check_held(cells: float, max_table: int, what: str) -> None:
+LESS = "raise the limit (8 bytes per cell), give more evidence, or sample"
+
+
+def check_held(cells: float, max_table: int, what: str, remedy: str = LESS) -> None:
     """Raise StateSpaceError when a plan would hold more cells than allowed; nothing has been allocated yet.
 
     A plan that was given up tells of the table at which it was.
@@ -173,7 +176,7 @@ def check_held(cells: float, max_table: int, what: str) -> None:
             what,
             cells=int(min(cells, 1e300)),
             limit=max_table,
-            remedy="raise the limit (8 bytes per cell), give more evidence, or sample",
+            remedy=remedy,
             parameter="max_table",
         )
 

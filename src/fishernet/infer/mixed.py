@@ -27,6 +27,7 @@ Sums = tuple[Array, Array, Array]  # of a family's cells: weights (q,), numbers 
 
 
 HELD = "a table over the labels on which missing cells depend"
+FEWER = "leave such rows out, or cut numbers into bins (bins='auto', --bins auto) before a network is learned"
 
 
 class AnyConditional(Protocol):
@@ -138,6 +139,8 @@ class Gap:
         Logarithms of the likelihoods of a label's states.
     limit : int
         How many cells a table may have.
+    row : int, optional
+        The first of the rows that lack these.
 
     Raises
     ------
@@ -153,8 +156,10 @@ class Gap:
         families: Sequence[int],
         soft: Sequence[tuple[int, Array]] = (),
         limit: int = MAX_TABLE,
+        row: int | None = None,
     ) -> None:
         self.model, self.missing, self.families, self.limit = model, tuple(sorted(missing)), families, limit
+        self._row = row
         self._variables = net.variables
         self._core = _core.MixedGap(model, self.missing, families, soft)
         self._held(())
@@ -167,11 +172,17 @@ class Gap:
 
     def _held(self, keep: Iterable[int]) -> None:
         """Raise StateSpaceError when the largest table has too many cells."""
-        check_held(self._core.most_cells(list(keep)), self.limit, HELD)
+        self._check(self._core.most_cells(list(keep)))
+
+    def _check(self, cells: float) -> None:
+        if self._row is None:
+            check_held(cells, self.limit, HELD)
+        else:
+            check_held(cells, self.limit, f"row {self._row} lacks so much that {HELD}", FEWER)
 
     def check_expected(self) -> None:
         """Raise StateSpaceError when `add_expected` would have a table with too many cells."""
-        check_held(self._core.most_expected_cells(self.model), self.limit, HELD)
+        self._check(self._core.most_expected_cells(self.model))
 
     def work_a_row(self) -> float:
         """Return what `add_expected` does for a row: the states of missing labels, for each conditional."""
@@ -324,7 +335,10 @@ class GappedRows:
         found = _gaps_of(missing, net.dag, needed=not keep, target=target)
         self._needed = {v for _, families, _ in found for v in families}
         model = core_model(net, self._needed)
-        self.gaps = [(Gap(net, model, members, families, limit=limit), which) for members, families, which in found]
+        self.gaps = [
+            (Gap(net, model, members, families, limit=limit, row=int(which[0])), which)
+            for members, families, which in found
+        ]
 
     def under(self, net: MixedNetwork) -> GappedRows:
         """Return the same rows under a network with the same graph."""

@@ -59,7 +59,7 @@ def test_rows_that_lack_more_labels_than_can_be_summed_out_count_where_they_know
     others = fn.learn.parameters(dag, table[:395])
     rows = table[:50]
     np.testing.assert_allclose(found.log_prob(rows), others.log_prob(rows), rtol=1e-9)
-    with pytest.raises(fn.StateSpaceError):
+    with pytest.raises(fn.StateSpaceError, match="row 395 lacks so much"):
         found.log_prob(table)
 
 
