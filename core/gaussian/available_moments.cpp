@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t families_at_once = 16;
 constexpr std::int64_t rows_at_once = 256;
 constexpr std::int64_t few_rows = 8;  // up to which calls of loops take longer than the loops
+constexpr std::int64_t few_lack = 8;  // one of so many rows: these are taken away sooner than the others are added
 constexpr double far_off = 1e6;  // of a squared mean, in variances: beyond, sums of products have lost too many digits
 constexpr std::size_t most_held = std::size_t{1} << 29;  // bytes of ordered rows
 
@@ -127,117 +128,194 @@ private:
 
 namespace {
 
-// Some rows, each of which counts as much as it weighs, and nothing where it lacks one of a family's numbers.
+// Some rows, each of which counts as much as it weighs, and nothing where it lacks one of some numbers.
 class CountedRows {
 public:
     explicit CountedRows(const OrderedRows& rows) : rows_(rows), weights_(rows_at_once), scaled_(rows_at_once), ones_(rows_at_once, 1.0) {}
 
+    std::int64_t size() const { return size_; }
+    double weight(std::int64_t row) const { return weights_[static_cast<std::size_t>(row)]; }
+    const double* ones() const { return ones_.data(); }
+
     // Finds how much each row counts.
     void begin(std::int64_t first, std::int64_t n, std::span<const OrderedRows::Number* const> lacking) {
+        first_ = first;
         size_ = n;
         all_ = lacking.empty() && rows_.weights() == nullptr;
-        if (all_) return;
         std::copy_n(rows_.weights() == nullptr ? ones_.data() : rows_.weights() + first, n, weights_.data());
         for (const auto* number : lacking) kernels_.keep_marked(weights_.data(), number->known.data() + first, n);
     }
 
-    // Adds the products of each column with those before it, and itself; the first column is 1.
+    // The same rows without those that lack another number.
+    void without(const CountedRows& rows, const OrderedRows::Number& number) {
+        first_ = rows.first_;
+        size_ = rows.size_;
+        all_ = false;
+        std::copy_n(rows.weights_.data(), size_, weights_.data());
+        kernels_.keep_marked(weights_.data(), number.known.data() + first_, size_);
+    }
+
+    // How many of the rows lack a number, whether they count or not.
+    std::int64_t lacking(const OrderedRows::Number& number) const {
+        if (number.known.empty()) return 0;
+        const auto* known = number.known.data() + first_;
+        return size_ - std::accumulate(known, known + size_, std::int64_t{0});
+    }
+
+    // Adds the products of the last column with all up to itself.
+    void add_row(std::span<const double* const> columns, double* product) {
+        const double* own = columns.back();
+        if (!all_) {
+            kernels_.multiply_into(scaled_.data(), own, weights_.data(), size_);
+            own = scaled_.data();
+        }
+        kernels_.add_dots(product, own, columns.data(), static_cast<std::int64_t>(columns.size()), size_);
+    }
+
+    // Adds those of each column with all up to it; the first column is 1.
     void add_products(std::span<const double* const> columns, double* product) {
-        if (size_ <= few_rows) return add_few(columns, product);
+        if (size_ <= few_rows) {
+            for (std::int64_t r = 0; r < size_; ++r) add_of_row(columns, r, weight(r), product);
+            return;
+        }
         *product++ += all_ ? static_cast<double>(size_) : kernels_.sum(weights_.data(), size_);
         for (std::size_t i = 1; i < columns.size(); ++i) {
-            const double* own = columns[i];
-            if (!all_) {
-                kernels_.multiply_into(scaled_.data(), own, weights_.data(), size_);
-                own = scaled_.data();
-            }
-            kernels_.add_dots(product, own, columns.data(), static_cast<std::int64_t>(i + 1), size_);
+            add_row(columns.first(i + 1), product);
             product += i + 1;
         }
     }
 
-    double weight(std::int64_t row) const { return all_ ? 1.0 : weights_[static_cast<std::size_t>(row)]; }
-    const double* ones() const { return ones_.data(); }
-
-private:
-    void add_few(std::span<const double* const> columns, double* products) {
-        for (std::int64_t r = 0; r < size_; ++r) {
-            double* product = products;
-            for (std::size_t i = 0; i < columns.size(); ++i) {
-                const double own = weight(r) * columns[i][r];
-                for (std::size_t k = 0; k <= i; ++k) *product++ += own * columns[k][r];
+    // Takes away those of the rows that lack a number: few of them do.
+    void take_lacking(const OrderedRows::Number& number, std::span<const double* const> columns, double* product) {
+        const auto* known = number.known.data() + first_;
+        for (std::int64_t first = 0; first < size_; first += few_rows) {
+            const auto end = std::min(size_, first + few_rows);
+            if (std::accumulate(known + first, known + end, std::int64_t{0}) == end - first) continue;
+            for (auto r = first; r < end; ++r) {
+                if (known[r] == 0 && weight(r) > 0) add_of_row(columns, r, -weight(r), product);
             }
         }
     }
 
+private:
+    void add_of_row(std::span<const double* const> columns, std::int64_t row, double weight, double* product) {
+        row_.resize(columns.size());
+        for (std::size_t i = 0; i < columns.size(); ++i) row_[i] = columns[i][row];
+        const double* x = row_.data();
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const double own = weight * x[i];
+            for (std::size_t k = 0; k <= i; ++k) product[k] += own * x[k];
+            product += i + 1;
+        }
+    }
+
     const OrderedRows& rows_;
-    std::int64_t size_ = 0;
+    std::int64_t first_ = 0, size_ = 0;
     bool all_ = true;  // rows count once
-    std::vector<double> weights_, scaled_, ones_;
+    std::vector<double> weights_, scaled_, ones_, row_;
     const FloatKernels& kernels_ = float_kernels();
+};
+
+// Numbers, and those of them that some rows lack.
+struct Numbers {
+    std::vector<const OrderedRows::Number*> all, lacking;
+
+    Numbers(OrderedRows& rows, std::span<const std::int32_t> of) {
+        for (const auto v : of) {
+            all.push_back(&rows.number(v));
+            if (!all.back()->known.empty()) lacking.push_back(all.back());
+        }
+    }
+
+    // The columns of some rows, the first of them 1.
+    void columns(std::int64_t first, const double* ones, std::vector<const double*>& found) const {
+        found.assign(1, ones);
+        for (const auto* number : all) found.push_back(number->apart.data() + first);
+    }
 };
 
 // The sums of a family's numbers in a configuration, and its moments in those before.
 class FamilySums {
 public:
-    FamilySums(OrderedRows& rows, std::span<const std::int32_t> numbers)
-        : columns_(numbers.size() + 1), products_(CellMoments::n_products(numbers.size() + 1)), means_(numbers.size()) {
-        for (const auto v : numbers) numbers_.push_back(&rows.number(v));
-        for (const auto* number : numbers_) {
-            if (!number->known.empty()) lacking_.push_back(number);
-        }
-        moments_.d = static_cast<std::int32_t>(numbers.size());
+    // The numbers as sums have them, and the places of those of the family among them, in its order.
+    FamilySums(Numbers numbers, std::vector<std::size_t> order)
+        : numbers_(std::move(numbers)), order_(std::move(order)), products_(CellMoments::n_products(size() + 1)), means_(size()),
+          taken_(size()) {
+        moments_.d = static_cast<std::int32_t>(size());
     }
 
     void add(std::int64_t first, std::int64_t n, CountedRows& rows) {
-        columns_[0] = rows.ones();
-        for (std::size_t i = 0; i < numbers_.size(); ++i) columns_[i + 1] = numbers_[i]->apart.data() + first;
-        rows.begin(first, n, lacking_);
+        rows.begin(first, n, numbers_.lacking);
+        numbers_.columns(first, rows.ones(), columns_);
         rows.add_products(columns_, products_.data());
+    }
+
+    // The same where the rows that know all its numbers but the last are counted, and the products of these are known.
+    void add_last(std::int64_t first, CountedRows& others, std::span<const double> of_others, CountedRows& rows) {
+        const auto& last = *numbers_.all.back();
+        const auto lacking = others.lacking(last);
+        numbers_.columns(first, others.ones(), columns_);
+        if (lacking > 0) rows.without(others, last);
+        if (lacking * few_lack > others.size()) return rows.add_products(columns_, products_.data());
+        for (std::size_t i = 0; i < of_others.size(); ++i) products_[i] += of_others[i];
+        if (lacking > 0) {
+            others.take_lacking(last, std::span(columns_).first(size()), products_.data());
+            for (std::size_t i = 1; i < size(); ++i) taken_[i - 1] += of_others[CellMoments::place(i, i)];
+        }
+        (lacking > 0 ? rows : others).add_row(columns_, products_.data() + of_others.size());
     }
 
     // All rows of a configuration, from the first to the end, have been added.
     void end(std::size_t cell, std::int64_t first, std::int64_t end, CountedRows& rows) {
         const double weight = products_[0];
+        const auto before = moments_.products.size();
+        bool far = false;
         if (weight > 0) {
             moments_.weights.push_back(weight);
-            const double* product = products_.data() + 1;
-            const auto before = moments_.products.size();
-            bool far = false;
-            for (std::size_t i = 0; i < numbers_.size(); ++i) {
-                const double mean = means_[i] = *product++ / weight;
-                moments_.means.push_back(numbers_[i]->origins[cell] + mean);
-                for (std::size_t k = 0; k <= i; ++k) moments_.products.push_back(*product++ - weight * mean * means_[k]);
-                far = far || weight * mean * mean > far_off * moments_.products.back();
+            for (std::size_t i = 0; i < size(); ++i) means_[i] = product(i + 1, 0) / weight;
+            for (std::size_t i = 0; i < size(); ++i) {
+                const auto own = order_[i];
+                moments_.means.push_back(numbers_.all[own]->origins[cell] + means_[own]);
+                for (std::size_t k = 0; k <= i; ++k) {
+                    moments_.products.push_back(product(own + 1, order_[k] + 1) - weight * means_[own] * means_[order_[k]]);
+                }
+                far = far || std::max(weight * means_[own] * means_[own], taken_[own]) > far_off * moments_.products.back();
             }
-            if (far) add_again(first, end, rows, moments_.products.data() + before);
         }
+        if (far) add_again(first, end, rows, moments_.products.data() + before);
         std::fill(products_.begin(), products_.end(), 0.0);
+        std::fill(taken_.begin(), taken_.end(), 0.0);
     }
 
     const OwnedMoments& moments() const { return moments_; }
 
 private:
-    // Makes the products anew of rows whose mean is far from that of the configuration: those that know a number and
-    // lack another may have quite other values.
+    std::size_t size() const { return numbers_.all.size(); }
+
+    double product(std::size_t i, std::size_t k) const { return products_[CellMoments::place(i, k)]; }
+
+    // Makes the products anew of rows whose numbers are far from those of others in the configuration: rows that know a
+    // number and lack another may have quite other values.
     void add_again(std::int64_t first, std::int64_t end, CountedRows& rows, double* into) {
-        std::fill_n(into, CellMoments::n_products(numbers_.size()), 0.0);
+        std::fill_n(into, CellMoments::n_products(size()), 0.0);
         for (; first < end; first += rows_at_once) {
-            const auto n = std::min(rows_at_once, end - first);
-            rows.begin(first, n, lacking_);
-            for (std::int64_t r = 0; r < n; ++r) {
+            rows.begin(first, std::min(rows_at_once, end - first), numbers_.lacking);
+            const auto apart = [&](std::size_t i, std::int64_t r) { return numbers_.all[i]->apart[first + r] - means_[i]; };
+            for (std::int64_t r = 0; r < rows.size(); ++r) {
                 double* product = into;
-                for (std::size_t i = 0; i < numbers_.size(); ++i) {
-                    const double own = rows.weight(r) * (numbers_[i]->apart[first + r] - means_[i]);
-                    for (std::size_t k = 0; k <= i; ++k) *product++ += own * (numbers_[k]->apart[first + r] - means_[k]);
+                for (std::size_t i = 0; i < size(); ++i) {
+                    const double own = rows.weight(r) * apart(order_[i], r);
+                    for (std::size_t k = 0; k <= i; ++k) *product++ += own * apart(order_[k], r);
                 }
             }
         }
     }
 
-    std::vector<const OrderedRows::Number*> numbers_, lacking_;
-    std::vector<const double*> columns_;
+    Numbers numbers_;
+    std::vector<std::size_t> order_;
+    std::vector<const double*> columns_;  // of the rows that are added
     std::vector<double> products_, means_;
+    std::vector<double> taken_;  // sums of squares from which those of rows that lack the last were taken away
     OwnedMoments moments_;
 };
 
@@ -250,6 +328,71 @@ std::vector<std::int32_t> numbers_of(const IncompleteRows& rows, const Families&
     found.push_back(families.children[f]);
     return found;
 }
+
+// The numbers that all families have: those of most are these and one more, where a search looks for one more parent.
+std::vector<std::int32_t> shared_numbers(std::span<const std::vector<std::int32_t>> families) {
+    auto found = families.front();
+    for (const auto& other : families) {
+        std::erase_if(found, [&](std::int32_t v) { return std::find(other.begin(), other.end(), v) == other.end(); });
+    }
+    return found;
+}
+
+// The sums of several families over the same ordered rows.
+class SumsOfFamilies {
+public:
+    SumsOfFamilies(OrderedRows& rows, std::span<const std::vector<std::int32_t>> families)
+        : rows_(rows), shared_numbers_(shared_numbers(families)), shared_(rows, shared_numbers_), counted_(rows), fewer_(rows),
+          products_(CellMoments::n_products(shared_numbers_.size() + 1)) {
+        for (const auto& family : families) {
+            auto numbers = family;
+            const bool one_more = families.size() > 2 && numbers.size() == shared_numbers_.size() + 1;
+            if (one_more) {
+                const auto is_shared = [&](std::int32_t v) { return std::ranges::find(shared_numbers_, v) != shared_numbers_.end(); };
+                std::stable_partition(numbers.begin(), numbers.end(), is_shared);
+            }
+            std::vector<std::size_t> order;
+            for (const auto v : family) order.push_back(static_cast<std::size_t>(std::ranges::find(numbers, v) - numbers.begin()));
+            sums_.emplace_back(Numbers(rows, numbers), std::move(order));
+            one_more_.push_back(one_more);
+        }
+    }
+
+    void run() {
+        for (std::size_t cell = 0; cell < rows_.size(); ++cell) {
+            const auto begin = rows_.begin(cell), end = rows_.end(cell);
+            for (auto first = begin; first < end; first += rows_at_once) add(first, std::min(rows_at_once, end - first));
+            for (auto& one : sums_) one.end(cell, begin, end, counted_);
+        }
+    }
+
+    const OwnedMoments& moments(std::size_t family) const { return sums_[family].moments(); }
+
+private:
+    // Rows that all families look at while they are in the cache.
+    void add(std::int64_t first, std::int64_t n) {
+        for (std::size_t f = 0; f < sums_.size(); ++f) {
+            if (!one_more_[f]) sums_[f].add(first, n, fewer_);
+        }
+        if (std::ranges::none_of(one_more_, [](char one) { return one != 0; })) return;
+        counted_.begin(first, n, shared_.lacking);
+        shared_.columns(first, counted_.ones(), columns_);
+        std::fill(products_.begin(), products_.end(), 0.0);
+        counted_.add_products(columns_, products_.data());
+        for (std::size_t f = 0; f < sums_.size(); ++f) {
+            if (one_more_[f]) sums_[f].add_last(first, counted_, products_, fewer_);
+        }
+    }
+
+    OrderedRows& rows_;
+    std::vector<std::int32_t> shared_numbers_;
+    Numbers shared_;
+    CountedRows counted_, fewer_;
+    std::vector<FamilySums> sums_;
+    std::vector<char> one_more_;
+    std::vector<const double*> columns_;
+    std::vector<double> products_;
+};
 
 }  // namespace
 
@@ -300,17 +443,11 @@ void AvailableMoments::find(const Families& families, const Found& found, StopCh
     const auto find_part = [&](std::int64_t at) {
         const auto& part = parts[static_cast<std::size_t>(at)];
         const auto rows = ordered(*part.labels);
-        CountedRows counted(*rows);
-        std::vector<FamilySums> sums;
-        for (const auto f : part.families) sums.emplace_back(*rows, numbers_of(rows_, families, f));
-        for (std::size_t cell = 0; cell < rows->size(); ++cell) {
-            for (auto first = rows->begin(cell); first < rows->end(cell); first += rows_at_once) {  // which stay in the cache
-                const auto n = std::min(rows_at_once, rows->end(cell) - first);
-                for (auto& one : sums) one.add(first, n, counted);
-            }
-            for (auto& one : sums) one.end(cell, rows->begin(cell), rows->end(cell), counted);
-        }
-        for (std::size_t i = 0; i < sums.size(); ++i) found(part.families[i], sums[i].moments());
+        std::vector<std::vector<std::int32_t>> numbers;
+        for (const auto f : part.families) numbers.push_back(numbers_of(rows_, families, f));
+        SumsOfFamilies sums(*rows, numbers);
+        sums.run();
+        for (std::size_t i = 0; i < numbers.size(); ++i) found(part.families[i], sums.moments(i));
     };
     run_tasks(static_cast<std::int64_t>(parts.size()), find_part, check);
 }

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.data import Blocks
+from fishernet.scores import named_score
+from fishernet.scores.available import AvailableScore
 from fishernet.scores.node_average import NodeAverage
 from tests.reference.mixed import random_network
 from tests.reference.scoring import OTHERS, PENALIZED, family_score
@@ -105,7 +107,7 @@ def test_complete_tables_are_scored_in_silence() -> None:
 def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: NodeAverage, weighted: bool) -> None:
     net = random_network(4, labels=3, numbers=4)
     rows, rng = net.sample(900, seed=1), np.random.default_rng(2)
-    gone = rng.random((7, 900)) < 0.2
+    gone = rng.random((7, 900)) < np.array([0.2, 0.03, 0.0, 0.2, 0.03, 0.3, 0.05])[:, None]
     columns = [
         np.where(of, v.missing_column(900), column)
         for v, column, of in zip(rows.variables, rows.codes, gone, strict=True)
@@ -115,30 +117,33 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     pairs = [
         (v, sorted(rng.choice([u for u in range(7) if u != v], k, replace=False))) for v in numbers for k in range(4)
     ]
+    pairs += [  # as where a search looks for one more parent
+        (v, sorted({*of, more})) for v, of in pairs if len(of) > 1 for more in range(7) if more not in {v, *of}
+    ]
     families = fn.scores.Families.from_pairs(pairs)
     by_rows, by_statistics = (fn.scores.LocalScores(source, score)(families) for source in (table, Blocks([table])))
     np.testing.assert_allclose(by_rows, by_statistics, rtol=1e-10)
 
 
-def test_rows_that_lack_another_column_may_be_far_from_the_others() -> None:
-    """Those that know both are few and near one another; no digits are lost to the others."""
-    rng = np.random.default_rng(5)
-    x, g = (
-        np.where(np.arange(600) < 500, 1e9 + rng.normal(size=600) * 1e6, rng.normal(size=600)),
-        rng.integers(0, 2, 600),
-    )
-    y = np.where(np.arange(600) < 500, np.nan, 0.5 * x + g + rng.normal(size=600))
-    frame = {"g": g.astype(str), "x": x, "y": y}
+@pytest.mark.parametrize("n_far", [20, 500])
+def test_rows_that_lack_another_column_may_be_far_from_the_others(n_far: int) -> None:
+    """Those that know both are near one another; no digits are lost to the others."""
+    rng, n, far = np.random.default_rng(5), 600, np.arange(600) < n_far
+    x, g = np.where(far, 1e9 + rng.normal(size=n) * 1e6, rng.normal(size=n)), rng.integers(0, 2, n)
+    y = np.where(far, np.nan, 0.5 * x + g + rng.normal(size=n))
+    others = {f"z{k}": np.where(far, np.nan, y + rng.normal(size=n)) for k in range(4)}
+    frame = {"g": g.astype(str), "x": x, "y": y, **others}
     table = fn.Table(*made(frame))
-    alone = fn.Table(*made({name: column[500:] for name, column in frame.items()}))
-    for parents in (["x"], ["g", "x"]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fn.FishernetWarning)
-            gains = [
-                fn.local_score(of, "y", parents, "loglik") - fn.local_score(of, "y", [], "loglik")
-                for of in (table, alone)
-            ]
-        assert gains[0] == pytest.approx(gains[1], rel=1e-6)
+    alone = fn.Table(*made({name: column[n_far:] for name, column in frame.items()}))
+    score = AvailableScore(named_score("loglik"))
+    for labels in ([], [0]):  # alone, and with one more
+        families = fn.scores.Families.from_pairs([(1, labels), *((1, [*labels, v]) for v in range(2, 7))])
+        known, found = (fn.scores.LocalScores(of, score)(families) for of in (alone, table))
+        np.testing.assert_allclose(found[2:] - found[1], known[2:] - known[1], rtol=1e-6)
+    for parents in ([1], [0, 1]):
+        families = fn.scores.Families.from_pairs([(2, parents), *((2, [*parents, v]) for v in range(3, 7))])
+        known, found = (fn.scores.LocalScores(of, score)(families) for of in (alone, table))
+        np.testing.assert_allclose(found[1:] - found[0], known[1:] - known[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
