@@ -29,11 +29,11 @@ def prepared(
     """Return a table as networks are learned from it by default.
 
     Numbers are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which rows heap up at
-    one number, as at no hours or no income, are cut into bins. With `graph`, scales go by the families of one, and
-    columns that are more probable in bins by far are cut, too (`by_families`), and all of them where rows lack more
-    than can be summed out (`within_reach`). Nothing is cut but what `bins` says, if it does. What is cut is told in a
-    warning, and what is left out: columns of numbers without two that differ, and in a table of numbers alone those
-    that others determine, but the ones to `keep`.
+    one number, as at no hours or no income, are cut into bins, and all where rows lack more than can be summed out
+    (`within_reach`). With `graph`, scales go by the families of one, and columns that are more probable in bins by far
+    are cut, too (`by_families`). Nothing is cut but what `bins` says, if it does. What is cut is told in a warning, and
+    what is left out: columns of numbers without two that differ, and in a table of numbers alone those that others
+    determine, but the ones to `keep`.
     """
     if bins is not None:
         rows = rows.discretize(bins)
@@ -44,10 +44,10 @@ def prepared(
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
     cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has three tenths of the rows or more" if told else "")
     scaled = cut.rescale({name: "auto" for name in plain if name not in heavy})
-    if not graph:
-        return scaled
     if bins is None and not within_reach(scaled):
         return _all_cut(scaled, told)
+    if not graph:
+        return scaled
     free = {v.name: v.scale for v in scaled.variables if v.name in plain and v.is_continuous}
     better = by_families(scaled, list(free), cut=bins is None)
     scaled = scaled.rescale({name: scale for name, scale in better.scales.items() if scale != free[name]})
