@@ -117,13 +117,15 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarko
     return fitted(_matched(X, graph))
 
 
-def _by_gaussian_em(rows: Table, fitted: Callable[[Scatter], Any], options: dict[str, Any]) -> Any:
+def _by_gaussian_em(
+    rows: Table, fitted: Callable[[Scatter], Any], options: dict[str, Any], *, regressions: bool = False
+) -> Any:
     """Return the likeliest model for rows that lack numbers."""
     refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of numbers")
     max_seconds = options.get("max_seconds")
     effort = Effort(1, options.get("max_steps", GAUSSIAN_STEPS), options.get("tolerance", GAUSSIAN_TOLERANCE))
     watch = Watch(options.get("progress"), "fitting a network", max_seconds)
-    found = gaussian_em(rows, fitted, effort, watch)
+    found = gaussian_em(rows, fitted, effort, watch, regressions=regressions)
     warn_of_stop(found, max_seconds)
     return found.model
 
@@ -235,7 +237,8 @@ def parameters(
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
-        return cast(BayesianNetwork, _by_gaussian_em(incomplete, partial(_linear_gaussian, dag), options))
+        fitted = _by_gaussian_em(incomplete, partial(_linear_gaussian, dag), options, regressions=True)
+        return cast(BayesianNetwork, fitted)
     if hidden:
         raise FishernetError(
             f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"

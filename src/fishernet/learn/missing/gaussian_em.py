@@ -50,17 +50,22 @@ Model = TypeVar("Model", bound=Normal)
 
 
 def gaussian_em(
-    rows: Table, refit: Callable[[Scatter], Model], effort: Effort, watch: Watch | None = None
+    rows: Table,
+    refit: Callable[[Scatter], Model],
+    effort: Effort,
+    watch: Watch | None = None,
+    *,
+    regressions: bool = False,
 ) -> EmResult[Model]:
     """Fit a model of jointly normal variables to rows that lack numbers.
 
     `refit` fits one to a scatter, with its variables in the order of the rows' columns. The start takes all columns for
-    independent, with the means and variances of their known cells.
+    independent, with the means and variances of their known cells. A network of `regressions` is extrapolated.
     """
     steps = GaussianSteps.of(rows, refit)
     known = steps.of_known_cells()
     start = refit(known)
-    leap: Any = partial(_extrapolated, known) if isinstance(start, BayesianNetwork) else None
+    leap: Any = partial(_extrapolated, known) if regressions else None
     return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, leap=leap, watch=watch)
 
 
