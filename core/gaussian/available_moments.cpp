@@ -347,9 +347,11 @@ public:
         for (const auto& family : families) {
             auto numbers = family;
             const bool one_more = families.size() > 2 && numbers.size() == shared_numbers_.size() + 1;
-            if (one_more) {
-                const auto is_shared = [&](std::int32_t v) { return std::ranges::find(shared_numbers_, v) != shared_numbers_.end(); };
-                std::stable_partition(numbers.begin(), numbers.end(), is_shared);
+            if (one_more) {  // which comes last
+                const auto other = [&](std::int32_t v) { return std::ranges::find(shared_numbers_, v) == shared_numbers_.end(); };
+                const auto last = *std::ranges::find_if(family, other);
+                numbers = shared_numbers_;
+                numbers.push_back(last);
             }
             std::vector<std::size_t> order;
             for (const auto v : family) order.push_back(static_cast<std::size_t>(std::ranges::find(numbers, v) - numbers.begin()));

@@ -117,8 +117,13 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     pairs = [
         (v, sorted(rng.choice([u for u in range(7) if u != v], k, replace=False))) for v in numbers for k in range(4)
     ]
-    pairs += [  # as where a search looks for one more parent
-        (v, sorted({*of, more})) for v, of in pairs if len(of) > 1 for more in range(7) if more not in {v, *of}
+    pairs += [  # as where a search looks for one more parent, or for one more of another variable's parents
+        (child, sorted({v, *of, more} - {child}))
+        for v, of in pairs
+        if len(of) > 1
+        for more in range(7)
+        if more not in {v, *of}
+        for child in {v, of[-1]}.intersection(numbers)
     ]
     families = fn.scores.Families.from_pairs(pairs)
     by_rows, by_statistics = (fn.scores.LocalScores(source, score)(families) for source in (table, Blocks([table])))
