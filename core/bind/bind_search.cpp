@@ -92,7 +92,9 @@ void make_order(OneAtATime<OrderSearch>* self, ParentLists start, std::int32_t m
                 std::int64_t pairs_among, bool wide, std::int64_t patience, std::int64_t tenure,
                 std::optional<std::int64_t> most_families, std::int64_t least_restarts) {
     Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
-    if (std::min({restarts, pairs_among, patience, tenure, most_families.value_or(0), least_restarts}) < 0) refuse("a search's numbers must not be negative");
+    if (std::min({restarts, pairs_among, patience, tenure, most_families.value_or(0), least_restarts}) < 0) {
+        refuse("a search's numbers must not be negative");
+    }
     for (const auto* amounts : {&moves, &steps}) {
         if (amounts->empty() || *std::min_element(amounts->begin(), amounts->end()) < 0) {
             refuse("a restart's moves and steps must not be negative");

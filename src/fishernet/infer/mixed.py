@@ -180,13 +180,9 @@ class Gap:
         else:
             check_held(cells, self.limit, f"row {self._row} lacks so much that {HELD}", FEWER)
 
-    def check_expected(self) -> None:
-        """Raise StateSpaceError when `add_expected` would have a table with too many cells."""
-        self._check(self._core.most_expected_cells(self.model))
-
     def work_a_row(self) -> float:
         """Return what `add_expected` does for a row: the states of missing labels, for each conditional."""
-        return self._core.most_states(self.model) * len(self.families)
+        return _work(self._core, self.model, self.families)
 
     def _states(self, scope: Iterable[int]) -> list[int]:
         return [self._variables[v].cardinality for v in sorted(scope)]
@@ -253,6 +249,7 @@ class Gap:
         Of the k configurations that a row may have: which they are, (n_rows k,), their probabilities, and with them the
         sums and the products of the family's d numbers, (n_rows k, d) and (n_rows k, d, d), as `add_expected` has them.
         """
+        self._check(self._core.most_expected_cells(self.model))
         log_prob, found = self._core.expected(self.model, cells, rows, origin)
         shaped = []
         for places, weights, first, second in found:
@@ -414,8 +411,12 @@ def work_of_rows(rows: Table, dag: Any) -> Array:
     found = np.zeros(rows.n_rows)
     for members, families, which in _gaps_of(missing, dag, needed=True):
         gap = _core.MixedGap(model, sorted(members), families, [])
-        found[which] += gap.most_states(model) * len(families)
+        found[which] += _work(gap, model, families)
     return found
+
+
+def _work(gap: _core.MixedGap, model: _core.MixedModel, families: Sequence[int]) -> float:
+    return gap.most_states(model) * len(families)
 
 
 def cells_of(variables: Sequence[Column], columns: Columns, *, rounded: bool = True) -> Array:

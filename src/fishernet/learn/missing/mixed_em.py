@@ -74,7 +74,8 @@ class MixedSteps:
 
     def passed_over(self) -> int:
         """Return how many rows lack more than a step goes through."""
-        rows = [which for at, (_, which) in enumerate(self._first.gaps) if at not in self._kept]
+        kept = set(self._kept)
+        rows = [which for at, (_, which) in enumerate(self._first.gaps) if at not in kept]
         return len(np.unique(np.concatenate(rows))) if rows else 0
 
     @cached_property
