@@ -307,6 +307,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("an order from a start out of range", lambda: orders(start=[[-1], []])),
     ("an order's matrix of another size", lambda: orders(required=np.zeros((1, 1), bool))),
     ("a negative perturbation of an order", lambda: orders(moves=[1, -1])),
+    ("a negative number of families of an order", lambda: orders(most_families=-1)),
+    ("a negative least number of restarts of an order", lambda: orders(least_restarts=-1)),
     ("no perturbation of a graph", lambda: orders(steps=[])),
     ("pairs among fewer than none", lambda: orders(pairs_among=-1)),
     ("too few scores for an order", lambda: orders().run(lambda *families: np.zeros(1), lambda steps: False)),

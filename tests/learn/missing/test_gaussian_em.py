@@ -134,6 +134,26 @@ def test_the_likelihood_never_falls_and_both_kinds_of_complete_graph_agree(missi
     assert found.log_likelihood == pytest.approx(float(found.model.log_prob(table_of(X)).sum()), rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_extrapolated_regressions_end_as_high_in_fewer_steps_in_any_unit(seed: int) -> None:
+    X = correlated(200, seed, 0.5)
+    dag = fn.Dag.from_edges(ABCD, [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")])
+
+    def ended(X: Numbers, *, regressions: bool) -> Any:
+        refit = lambda scatter: fn.learn.parameters(dag, scatter)  # noqa: E731
+        return gaussian_em(table_of(X), refit, Effort(1, 5000, 1e-9), regressions=regressions)
+
+    far, plain = ended(X, regressions=True), ended(X, regressions=False)
+    assert far.converged
+    assert far.log_likelihood >= plain.log_likelihood - 1e-4
+    assert len(far.trace) < len(plain.trace)
+    assert (np.diff(far.trace) >= -1e-9 * abs(far.trace[0])).all()
+    units = np.array([1e6, 1e-6, 1.0, 1e3])
+    other = ended(X * units, regressions=True)
+    known = (~np.isnan(X)).sum(axis=0)
+    assert other.log_likelihood == pytest.approx(far.log_likelihood - known @ np.log(units), abs=1e-3)
+
+
 def test_complete_columns_are_fitted_as_ever_and_weights_are_rows() -> None:
     X = correlated(50, 2, 0.0)
     X[0, 3] = np.nan
