@@ -111,3 +111,77 @@ def test_bad_input_is_refused(name: str) -> None:
     graph, table, message = REFUSED[name]
     with pytest.raises(SchemaError, match=message):
         falsify(graph, table)
+
+
+# -------------------------------------------------------------------------------------------- given numbers
+
+
+def numbers_and_a_label(n: int, seed: int) -> dict[str, Any]:
+    """Return a label above a number z, and x and y below z, whose spread it changes: given z they are independent."""
+    random = np.random.default_rng(seed)
+    label = random.integers(0, 3, n)
+    z = np.array([-1.0, 0.0, 1.5])[label] + random.normal(size=n)
+    x, y = (z + np.exp(0.3 * z) * random.normal(size=n) for _ in range(2))
+    return {"label": np.array(["a", "b", "c"])[label], "x": x, "y": y, "z": z}
+
+
+BELOW_Z = fn.Dag.from_edges(["label", "x", "y", "z"], [("label", "z"), ("z", "x"), ("z", "y")])
+
+
+@pytest.mark.parametrize("n", [30, 300, 3000])
+def test_children_of_a_number_are_not_accused(n: int) -> None:
+    """In bins of z, x and y would still vary together: they were accused in most tables of so many rows."""
+    accused = sum(bool(falsify(BELOW_Z, numbers_and_a_label(n, seed)).pairs()) for seed in range(60))
+    assert accused <= binom.ppf(0.9999, 60, 0.05)
+
+
+@pytest.mark.parametrize("what", ["line", "square", "spread", "label"])
+def test_what_depends_beside_a_number_is_found(what: str) -> None:
+    found = 0
+    for seed in range(20):
+        rows = numbers_and_a_label(1000, seed)
+        rest = rows["y"] - rows["z"]
+        noise = (rows["x"] - rows["z"]) / np.exp(0.3 * rows["z"])
+        rows["y"] = {
+            "line": rows["y"] + 0.5 * noise,
+            "square": rows["y"] + 0.4 * noise**2,
+            "spread": rows["z"] + rest * np.exp(0.4 * noise),
+            "label": rows["y"] + 0.8 * (rows["label"] == "b"),
+        }[what]
+        pairs = [{one.first, one.second} for one in falsify(BELOW_Z, rows).pairs()]
+        found += {"label" if what == "label" else "x", "y"} in pairs
+    assert found >= 18
+
+
+def test_nats_given_a_number_are_those_of_a_partial_correlation() -> None:
+    random = np.random.default_rng(4)
+    n = 20_000
+    z = random.normal(size=n)
+    x = z + random.normal(size=n)
+    y = z + 0.5 * (x - z) + random.normal(size=n)
+    graph = fn.Dag.from_edges(["x", "y", "z"], [("z", "x"), ("z", "y")])
+    (one,) = falsify(graph, {"x": x, "y": y, "z": z}).independences
+    correlation = 0.5 / np.sqrt(1.25)
+    assert one.nats == pytest.approx(-0.5 * np.log1p(-(correlation**2)), rel=0.05)
+
+
+AWKWARD: dict[str, Any] = {
+    "a copy": lambda rows: {"x": 3 * rows["z"] + 1e9},
+    "a constant": lambda rows: {"x": np.ones(len(rows["z"]))},
+    "no complete row": lambda rows: {
+        "x": np.where(np.arange(len(rows["x"])) % 2, np.nan, rows["x"]),
+        "y": np.where(np.arange(len(rows["y"])) % 2, rows["y"], np.nan),
+    },
+    "many labels": lambda rows: {"label": np.array([f"{i % 40:02}" for i in range(len(rows["label"]))])},
+}
+
+
+@pytest.mark.parametrize("what", AWKWARD)
+def test_awkward_columns_given_a_number_accuse_nobody(what: str) -> None:
+    rows = numbers_and_a_label(2000, 1)
+    assert falsify(BELOW_Z, rows | AWKWARD[what](rows)).pairs() == ()
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_few_rows_given_a_number_tell_nothing(n: int) -> None:
+    assert falsify(BELOW_Z, fn.Table.from_frame(numbers_and_a_label(100, 1))[:n]).pairs() == ()

@@ -22,6 +22,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
+from fishernet.compare.conditionals.number_families import parent_columns, some_rows
+from fishernet.compare.conditionals.number_tests import MOST_TOLD, Given, n_told
 from fishernet.compare.conditionals.state_tests import (
     bound_without_draws,
     conditional_test,
@@ -41,6 +43,7 @@ from fishernet.learn.missing.incomplete import AvailableCases
 Array = npt.NDArray[np.float64]
 
 MOST_CELLS = 2**14  # of a test's counts
+MOST_REGRESSED = 20_000  # rows, drawn at random
 CERTAIN = 1e-9  # p-values below which nothing is drawn where a bound is as small
 SCREENED = 0.1  # rough p-values above which nothing is drawn
 MOST_NAMED = 3  # pairs in a repr
@@ -80,7 +83,7 @@ class FalsifyResult(Framed):
     independences: tuple[Dependence, ...]
     """All that the graph implies, those that depend most first."""
     untested: tuple[tuple[str, str], ...]
-    """Pairs whose counts, with the parents, have too many cells."""
+    """Pairs whose counts, with the parents, have too many cells, or that have too many labels for a regression."""
     level: float
     """That of the tests."""
     n_rows: int
@@ -136,7 +139,8 @@ def falsify(
     level : float
         Up to which corrected p-values count as found.
     bins : int, or mapping from column to int or to cut points; optional
-        How numbers are cut, as for `fishernet.Table.discretize`; by description length without it.
+        How numbers are cut that are tested given labels, as for `fishernet.Table.discretize`; by description length
+        without it.
     seed : None, int or numpy.random.Generator
     progress : callable, optional
         ``progress(what, done, total)``.
@@ -152,9 +156,17 @@ def falsify(
 
     Notes
     -----
-    Each variable is tested with each of those before it that is no parent, given its parents, in the graph's order. The
-    tests are exact for a graph that was not learned from the same rows. A learned graph was chosen to leave little
-    over, so the tests are then conservative: what they find is there, and some of what is there they do not find.
+    Each variable is tested with each of those before it that is no parent, given its parents, in the graph's order.
+    Given labels, tests are exact for a graph that was not learned from the same rows. Given numbers, of up to 20,000
+    rows, they ask whether what regressions on the parents, their squares and their products leave of both goes together
+    [1]_: what depends on the parents in another form, in both, may seem to depend on one another. A learned graph was
+    chosen to leave little over, so the tests are then conservative: what they find is there, and some of what is there
+    they do not find.
+
+    References
+    ----------
+    .. [1] R. D. Shah and J. Peters, "The hardness of conditional independence testing and the generalised covariance
+       measure", Annals of Statistics 48, 2020.
 
     Examples
     --------
@@ -167,16 +179,18 @@ def falsify(
     check_permutations(permutations)
     number = fixed_seed(seed)
     asked = graph_of(graph, "graph")
-    rows = _coded(as_data(table, "falsify"), asked.names, bins)
+    rows = _of_graph(as_data(table, "falsify"), asked.names)
     dag = Dag.from_edges(rows.names, directed_arcs(asked, "graph"))
     pairs = list(_pairs(dag))
     reporter = Reporter(progress, "independences")
     found, untested = [], []
-    tests = _Tests(rows, dag, numbers_of_draws(permutations, len(pairs), level), number)
-    tests.prepare(pairs)
+    regressions = _Regressions(rows, dag)
+    counted = [pair for pair in pairs if not regressions.has_numbers_above(pair[1])]
+    counts = _Counts(_in_bins(rows, bins), dag, numbers_of_draws(permutations, len(pairs), level), number)
+    counts.prepare(counted)
     for done, (u, v) in enumerate(pairs):
         reporter.step(done, len(pairs))
-        tested = tests.tested(u, v)
+        tested = (regressions if regressions.has_numbers_above(v) else counts).tested(u, v)
         if tested is None:
             untested.append((dag.names[u], dag.names[v]))
         else:
@@ -194,14 +208,17 @@ def falsify(
     return FalsifyResult(tuple(independences), tuple(untested), level, rows.n_rows, number)
 
 
-def _coded(table: Table, names: Sequence[str], bins: Bins | None) -> Table:
-    """Return the graph's columns, with numbers in bins."""
+def _of_graph(table: Table, names: Sequence[str]) -> Table:
+    """Return the graph's columns."""
     absent = [name for name in names if name not in set(table.names)]
     if absent:
         raise SchemaError(f"the table lacks {listed(absent)} of the graph", parameter="table")
-    rows = table.select(sorted(names))
+    return table.select(sorted(names))
+
+
+def _in_bins(rows: Table, bins: Bins | None) -> Table:
     if any(variable.is_continuous for variable in rows.variables):
-        rows = rows.discretize(AUTO if bins is None else bins)
+        return rows.discretize(AUTO if bins is None else bins)
     return rows
 
 
@@ -211,8 +228,8 @@ def _pairs(dag: Dag) -> list[tuple[int, int]]:
     return [(u, v) for place, v in enumerate(dag.order) for u in dag.order[:place] if u not in parents[v]]
 
 
-class _Tests:
-    """Tests of pairs given the parents of the second, each with draws of its own."""
+class _Counts:
+    """Tests of pairs given labels, the parents of the second, each with draws of its own."""
 
     def __init__(self, rows: Table, dag: Dag, draws: tuple[int, int], seed: int) -> None:
         self._source, self._parents, self._seed = AvailableCases(rows), [tuple(sorted(p)) for p in dag.parents], seed
@@ -246,6 +263,40 @@ class _Tests:
 
     def _is_small(self, u: int, v: int) -> bool:
         return math.prod(float(self._cards[w]) for w in self._columns(u, v)) <= MOST_CELLS
+
+
+class _Regressions:
+    """Tests of pairs given parents of the second among which are numbers."""
+
+    def __init__(self, rows: Table, dag: Dag) -> None:
+        self._rows, self._parents = some_rows(rows, MOST_REGRESSED), [sorted(parents) for parents in dag.parents]
+        self._is_number = [variable.is_continuous for variable in rows.variables]
+        self._last: tuple[int, npt.NDArray[np.bool_], Given] | None = None
+
+    def has_numbers_above(self, v: int) -> bool:
+        """Return whether a variable has numbers among its parents."""
+        return any(self._is_number[parent] for parent in self._parents[v])
+
+    def tested(self, u: int, v: int) -> tuple[float, float] | None:
+        """Return the nats and the p-value of a pair; None where their labels are too many."""
+        known = np.ones(self._rows.n_rows, dtype=bool)
+        for w in (u, v, *self._parents[v]):
+            known &= ~self._rows.variables[w].missing(self._rows.codes[w])
+        one, other = (self._told(w)[known] for w in (u, v))
+        if len(one) * n_told(one) * n_told(other) > MOST_TOLD:
+            return None
+        return self._given(v, known).dependence(one, other)
+
+    def _given(self, v: int, known: npt.NDArray[np.bool_]) -> Given:
+        """Return the rows that are complete: those of the next pair of the same child, too, if no cell is missing."""
+        if self._last is None or self._last[0] != v or not np.array_equal(self._last[1], known):
+            self._last = v, known, Given(parent_columns(self._rows, self._parents[v])[known])
+        return self._last[2]
+
+    def _told(self, v: int) -> npt.NDArray[Any]:
+        """Return a number on its scale, or the codes of labels."""
+        codes = self._rows.codes[v]
+        return self._rows.variables[v].scaled(codes) if self._is_number[v] else codes.astype(np.int64)
 
 
 def _information(counts: Array) -> float:

@@ -120,11 +120,11 @@ class NumberFamilies(Families):
         return _nats(*(_moments(rows, random.standard_exponential(len(rows))) for rows in (before, after)))
 
 
-def some_rows(table: Table) -> Table:
+def some_rows(table: Table, most: int = MOST_ROWS) -> Table:
     """Return a table, or where it has very many rows some of them."""
-    if table.n_rows <= MOST_ROWS:
+    if table.n_rows <= most:
         return table
-    return table[np.sort(np.random.default_rng(0).choice(table.n_rows, MOST_ROWS, replace=False, shuffle=False))]
+    return table[np.sort(np.random.default_rng(0).choice(table.n_rows, most, replace=False, shuffle=False))]
 
 
 def _columns(table: Table, family: Family) -> Array:

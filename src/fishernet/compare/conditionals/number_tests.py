@@ -7,6 +7,10 @@ after a regression on the parents, in both tables together. Three things are loo
 products with the parents, and that of their squares, in the later table. Of labels the shares are looked at that such
 a regression leaves of each, and their products with the parents.
 
+Whether two columns are independent given parents among which are numbers (`Given`) is asked of what such a
+regression on the parents leaves of both: the products of the two have the mean 0 if it leaves nothing of the parents in
+one of them (Shah and Peters, 2020), however the spread of either varies with the parents.
+
 Few rows are permuted. Where no permutation reaches what is observed, the chi-squared distribution says how much less
 likely it is than one in so many: a p-value that is corrected for many variables can only so be small.
 """
@@ -26,8 +30,13 @@ Codes = npt.NDArray[np.int64]
 
 MOST_TOLD = 10_000_000  # numbers of labels' products with parents that are looked at
 MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
+MOST_SLOPES = 300  # of a logistic regression
+UNLIKELY = 0.1  # p-values above which nothing is fitted more closely
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
 MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
+LEAST_TOLD = 1e-11  # of a variance, by the largest
+LEAST_LEFT = 1e-7  # of the spread of a column
+MOST_SHARED = 1 - 1e-12  # of a variance, by a linear combination
 FEWEST_LEFT = 4  # rows of a table beyond what the regression takes
 
 
@@ -62,12 +71,119 @@ def label_p_value(before: Array, after: Array, codes: Codes, random: np.random.G
     random, draws : as for `regression_p_value`
     """
     given = _Parents(before, after)
-    labels = np.unique(codes)[1:]
-    if not given.tells or not len(labels):
+    labels = _told(codes)
+    if not given.tells or not labels.shape[1]:
         return math.nan
-    left = given.unexplained(np.asarray(codes[:, None] == labels, dtype=np.float64))
+    left = given.unexplained(labels)
     by_parent = [left * parent[:, None] for parent in given.parents.T]
     return given.p_value([left, *(by_parent if left.size * len(by_parent) <= MOST_TOLD else [])], random, draws)
+
+
+class Given:
+    """Rows whose parents are given, of which it is asked whether two columns are independent.
+
+    Parameters
+    ----------
+    parents : (n, n_parents)
+    """
+
+    def __init__(self, parents: Array) -> None:
+        self._design = _design(_standardized(parents)) if len(parents) else np.empty((0, 1))
+        self._basis = _basis(self._design)
+        self._free = len(parents) - self._basis.shape[1]
+
+    def dependence(self, one: Array | Codes, other: Array | Codes) -> tuple[float, float]:
+        """Return the nats and the p-value of "two columns are independent"; 0 and NaN where the rows tell nothing.
+
+        A line may leave something of the parents in a label, and so accuse it. Then its probabilities are fitted by a
+        logistic regression, too, whose form that of a label above normal numbers has; the larger p-value counts.
+
+        Parameters
+        ----------
+        one, other : (n,)
+            Numbers, or the codes of labels.
+        """
+        if self._free < FEWEST_LEFT:
+            return 0.0, math.nan
+        pair = (one, other)
+        left = [_left_by(self._basis, _standardized(_told(values))) for values in pair]
+        p_value = self._of_both(pair, left)
+        slopes = self._design.shape[1] * sum(n_told(values) for values in pair if _are_labels(values))
+        if p_value <= UNLIKELY and 0 < slopes <= MOST_SLOPES:
+            closer = [
+                _surprises(self._design, values) if _are_labels(values) else columns
+                for values, columns in zip(pair, left, strict=True)
+            ]
+            p_value = max(p_value, self._of_both(pair, closer))
+        return _shared(left, self._free), p_value
+
+    def _of_both(self, pair: tuple[Array | Codes, Array | Codes], left: Sequence[Array]) -> float:
+        """Return the p-value of what is left of two columns; numbers are looked at by their squares, too."""
+        p_values = [_of_products(left[0], left[1], self._free)]
+        for values, columns, beside in zip(pair, left, left[::-1], strict=True):
+            if not _are_labels(values):
+                p_values.append(_of_products(_left_by(self._basis, columns**2), beside, self._free))
+        told = [p for p in p_values if not math.isnan(p)]
+        return min(1.0, len(told) * min(told)) if told else math.nan
+
+
+def n_told(values: Array | Codes) -> int:
+    """Return how many columns tell of a number, or of labels, in a regression."""
+    return max(len(np.unique(values)) - 1, 0) if _are_labels(values) else 1
+
+
+def _are_labels(values: Array | Codes) -> bool:
+    return values.dtype.kind == "i"
+
+
+def _told(values: Array | Codes) -> Array:
+    """Return a number, or a column of 0 and 1 for each label but the first, (n, told)."""
+    return np.asarray(values[:, None] == np.unique(values)[1:] if _are_labels(values) else values[:, None], dtype=float)
+
+
+def _basis(design: Array) -> Array:
+    """Return orthogonal columns of length 1 that tell as much, (n, rank)."""
+    sizes, turned = np.linalg.eigh(design.T @ design)
+    told = sizes > LEAST_TOLD * sizes[-1]
+    return np.asarray(design @ (turned[:, told] / np.sqrt(sizes[told])))
+
+
+def _left_by(basis: Array, values: Array) -> Array:
+    """Return what a regression leaves of values of spread 1 or so; 0 where that is what rounding leaves."""
+    left = values - basis @ (basis.T @ values)
+    left -= basis @ (basis.T @ left)
+    return np.asarray(np.where(left.std(axis=0) > LEAST_LEFT, left, 0.0))
+
+
+def _surprises(design: Array, codes: Array | Codes) -> Array:
+    """Return what a logistic regression on a design leaves of labels but the first, (n, labels - 1)."""
+    labels, own = np.unique(codes, return_inverse=True)
+    return _told(codes) - np.exp(log_shares(design, own, len(labels)))[:, 1:]
+
+
+def _of_products(one: Array, other: Array, free: int) -> float:
+    """Return the p-value of "the products of columns have the mean 0", of so many free rows (Hotelling, 1931)."""
+    from scipy.special import fdtrc  # slow to import, and needed by few calls
+
+    products = (one[:, :, None] * other[:, None, :]).reshape(len(one), -1)
+    mean = products.mean(axis=0)
+    off = products - mean
+    covariance = off.T @ off / len(one)
+    degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    if degrees == 0 or free < degrees + FEWEST_LEFT:
+        return math.nan
+    length = free * float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
+    ratio = length * (free - degrees) / (degrees * (free - 1))
+    return float(fdtrc(degrees, free - degrees, ratio))
+
+
+def _shared(left: Sequence[Array], free: int) -> float:
+    """Return the mutual information of two sets of columns, if they are normal, less what chance adds; at least 0."""
+    bases = [np.linalg.svd(columns, full_matrices=False) for columns in left]
+    one, other = (basis[:, sizes > LEAST_LEFT * math.sqrt(len(basis))] for basis, sizes, _ in bases)
+    correlations = np.linalg.svd(one.T @ other, compute_uv=False)
+    nats = -0.5 * np.log1p(-np.minimum(correlations**2, MOST_SHARED)).sum()
+    return float(max(0.0, nats - one.shape[1] * other.shape[1] / (2 * free)))
 
 
 class _Parents:
@@ -77,12 +193,13 @@ class _Parents:
         self.later = np.repeat([0.0, 1.0], [len(before), len(after)])
         self.parents = _standardized(np.concatenate([before, after]))
         self._design = _design(self.parents)
+        self._basis = _basis(self._design)
         n, width = self._design.shape
         self.tells = min(len(before), len(after)) > 0 and n >= width + 2 * FEWEST_LEFT
 
     def unexplained(self, values: Array) -> Array:
         """Return what a regression of both tables on the parents, their squares and products leaves of values."""
-        return np.asarray(values - self._design @ np.linalg.lstsq(self._design, values)[0])
+        return _left_by(self._basis, values)
 
     def p_value(self, told: Sequence[Array], random: np.random.Generator, draws: int) -> float:
         """Return the p-value of the sums of columns in the later table, given its rows in each stratum."""
