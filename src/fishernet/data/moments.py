@@ -37,8 +37,8 @@ class Scatter(Source):
 
     Parameters
     ----------
-    n : int
-        Rows.
+    n : float
+        Rows, or the sum of their weights.
     mean : (d,) array
         Of each column.
     S : (d, d) array
@@ -62,15 +62,15 @@ class Scatter(Source):
            [ 6.,  6.]]))
     """
 
-    n: int
-    """Rows."""
+    n: float
+    """Rows, or the sum of their weights."""
     mean: Floats
     """The mean of each column, (d,)."""
     S: Floats
     """The centred sums of products, (d, d)."""
     _names: tuple[str, ...]  # the `variables` are made when they are asked for
 
-    def __init__(self, n: int, mean: npt.ArrayLike, S: npt.ArrayLike, names: Iterable[str] | None = None) -> None:
+    def __init__(self, n: float, mean: npt.ArrayLike, S: npt.ArrayLike, names: Iterable[str] | None = None) -> None:
         centre, products = check.numbers(mean, "mean"), check.numbers(S, "S")
         d = len(centre) if centre.ndim == 1 else -1
         if products.shape != (d, d):
@@ -79,18 +79,19 @@ class Scatter(Source):
         check_names(labels)
         if len(labels) != d:
             raise SchemaError(f"{several(len(labels), 'name')} for {several(d, 'column')}")
-        check.integer(n, "n", least=0, error=SchemaError)
+        check.number(n, "n", least=0, error=SchemaError)
         if not (np.isfinite(centre).all() and np.isfinite(products).all()):
             raise SchemaError("the mean and S must be finite")
         sizes = np.sqrt(np.abs(np.diag(products)))
         if (np.diag(products) < 0).any() or (np.abs(products - products.T) > 1e-9 * np.outer(sizes, sizes)).any():
             raise SchemaError("S must be symmetric, without negative numbers on its diagonal")
-        self._set(int(n), centre, products, labels)
+        self._set(n, centre, products, labels)
 
-    def _set(self, n: int, mean: Floats, S: Floats, names: tuple[str, ...]) -> None:
+    def _set(self, n: float, mean: Floats, S: Floats, names: tuple[str, ...]) -> None:
         mean.setflags(write=False)
         S.setflags(write=False)
-        for field, value in (("n", n), ("mean", mean), ("S", S), ("_names", names)):
+        rows = int(n) if n == int(n) else float(n)
+        for field, value in (("n", rows), ("mean", mean), ("S", S), ("_names", names)):
             object.__setattr__(self, field, value)
 
     @classmethod
@@ -120,14 +121,12 @@ class Scatter(Source):
         require_continuous(variables, purpose)
         [statistic] = source.statistics([tuple(sorted(at))])
         statistic.require_complete(source.variables, purpose)
-        if statistic.total != int(statistic.total):
-            raise SchemaError(f"{purpose} takes whole weights; round them, or leave them out")
         made = cls.__new__(cls)
         mean, S = statistic.mean, statistic.scatter
         if list(at) != sorted(at):
             order = np.argsort(np.argsort(at))
             mean, S = mean[order], S[np.ix_(order, order)]
-        made._set(int(statistic.total), mean, S, tuple(variable.name for variable in variables))
+        made._set(statistic.total, mean, S, tuple(variable.name for variable in variables))
         return made
 
     @cached_property
@@ -141,7 +140,7 @@ class Scatter(Source):
         return self._names
 
     @property
-    def total(self) -> int:
+    def total(self) -> float:
         """The number of rows, as learners ask for it."""
         return self.n
 

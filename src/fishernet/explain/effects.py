@@ -1,23 +1,26 @@
 """What a variable does to another, if a graph is one of causes: the effect of setting it, with its doubts.
 
 In a graph of causes, ``P(y | do(x))`` is what y is distributed as when x is set from outside: the arcs into x are cut
-[1]_. The network of the graph answers it exactly; its parameters come from a table, so the table drawn again says how
-sure the answer is. Data tell a graph from another only up to its equivalence class: of a class each member has its own
-effect, of which the range is told [2]_.
+[1]_. The network of the graph answers it exactly; its parameters come from a table, so networks drawn from their
+posterior distribution given the table say how sure the answer is; where cells are missing, they are drawn as well [2]_.
+Data tell a graph from another only up to its equivalence class: of a class each member has its own effect, of which the
+range is told [3]_.
 
 References
 ----------
 .. [1] J. Pearl, *Causality*, 2nd edition, Cambridge University Press 2009, chapter 3.
-.. [2] M. H. Maathuis, M. Kalisch and P. Bühlmann, "Estimating high-dimensional intervention effects from observational
+.. [2] M. A. Tanner and W. H. Wong, "The calculation of posterior distributions by data augmentation", Journal of the
+   American Statistical Association 82, 1987.
+.. [3] M. H. Maathuis, M. Kalisch and P. Bühlmann, "Estimating high-dimensional intervention effects from observational
    data", Annals of Statistics 37, 2009.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -34,12 +37,14 @@ from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Cpdag, Dag
 from fishernet.graphs.graph import HasGraph, graph_of
-from fishernet.learn.fitting import parameters
+from fishernet.infer import impute
+from fishernet.learn.fitting import fit_conditionals, parameters
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
 
 MOST_MEMBERS = 200  # graphs of a class
+FIRST_SWEEPS, SWEEPS = 20, 3  # of missing cells, before the first network and between networks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +65,7 @@ class Effect(Framed):
     """(n_values, n_states)."""
     low: Array
     high: Array
-    """(n_values, n_states): the interval of each change, by the bootstrap; of a class over all its graphs."""
+    """(n_values, n_states): the interval of each change; of a class over all its graphs."""
     level: float
     """Of the intervals."""
     adjusted: tuple[tuple[str, ...] | None, ...]
@@ -69,7 +74,7 @@ class Effect(Framed):
     by_graph: Array
     """(n_graphs, n_values, n_states): the changes under each graph of the class; one of a Dag."""
     n: int
-    """How many tables were drawn."""
+    """How many networks were drawn."""
     seed: int
     """The seed that draws them again."""
 
@@ -114,7 +119,7 @@ def effect(
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Effect:
-    """Say what setting x does to y, if the graph is one of causes, with an interval by the bootstrap.
+    """Say what setting x does to y, if the graph is one of causes, with an interval.
 
     Parameters
     ----------
@@ -129,9 +134,9 @@ def effect(
         What x is set to: by default all its states, or of a number its mean and a standard deviation above it. Changes
         are to the first.
     n : int
-        How many tables are drawn from the rows with replacement.
+        How many networks are drawn from the posterior distribution.
     level : float
-        Of the intervals, between the quantiles of the changes in the tables that are drawn.
+        Of the intervals, between the quantiles of the changes in the networks that are drawn.
     seed : None, int or numpy.random.Generator
     progress : callable or True, optional
 
@@ -168,19 +173,18 @@ def effect(
     adjusted = tuple(_smallest(member, x, y) for member in members)  # refuses names
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)
-    reporter = Reporter(progress, "drawing tables")
     whole = np.array([_answers(parameters(member, rows), x, y, chosen) for member in members])
-    random = np.random.default_rng(number)
     drawn = np.empty((n, *whole.shape))
-    own = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
-    for sample in range(n):
+    networks = zip(*(_drawn(member, rows, np.random.default_rng(number)) for member in members), strict=True)
+    reporter = Reporter(progress, "drawing networks")
+    for sample, of_members in enumerate(islice(networks, n)):
         reporter.step(sample, n)
-        counts = random.multinomial(rows.n_rows, np.full(rows.n_rows, 1 / rows.n_rows)) * own
-        again = Table.adopt(rows.variables, rows.codes, weights=counts, n_rows=rows.n_rows)
-        drawn[sample] = [_answers(parameters(member, again), x, y, chosen) for member in members]
+        drawn[sample] = [_answers(net, x, y, chosen) for net in of_members]
     reporter.finish(n)
     changes = drawn - drawn[:, :, :1]
-    low, high = np.quantile(changes, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(
+        changes, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"
+    )  # right for few draws
     variable = rows.variables[rows.names.index(y)]
     return Effect(
         x,
@@ -210,6 +214,30 @@ def _values(rows: Table, x: str, values: Sequence[Any] | None) -> list[Any]:
     cells = np.asarray(rows.column(x), dtype=np.float64)
     mean, sd = float(np.nanmean(cells)), float(np.nanstd(cells))
     return [mean, mean + sd]
+
+
+def _drawn(dag: Dag, rows: Table, random: np.random.Generator) -> Iterator[BayesianNetwork]:
+    """Yield networks of a graph from the posterior distribution of their parameters given a table.
+
+    Missing cells are drawn given a network, and the next network is drawn given them (Tanner and Wong, 1987).
+    """
+    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    rows = rows.select(dag.names)
+
+    def given(filled: Table) -> Iterator[BayesianNetwork]:
+        statistics = filled.statistics([tuple(sorted(family)) for family in families])
+        while True:
+            conditionals = fit_conditionals(rows, families, statistics=statistics, random=random)
+            yield BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
+
+    if not rows.has_missing:
+        yield from given(rows)
+    net = parameters(dag, rows)
+    for sweep in count(1 - FIRST_SWEEPS):
+        filled = impute(net, rows, how="draw", seed=random)
+        net = next(given(Table.adopt(filled.variables, filled.codes, weights=rows.weights, n_rows=rows.n_rows)))
+        if sweep >= 0 and sweep % SWEEPS == 0:
+            yield net
 
 
 def _answers(net: BayesianNetwork, x: str, y: str, values: Sequence[Any]) -> Array:

@@ -397,13 +397,15 @@ def fit_conditionals(
     *,
     kind: Fit | None = None,
     every: Sequence[Column] | None = None,
+    statistics: Sequence[Statistic] | None = None,
     **how: Any,
 ) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
-    `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
-    Counts make full tables, or what `kind` makes of them. `every` are the variables where they say more than the
-    source's do, as units of dates.
+    `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts,
+    and random, which draws conditionals from their posterior distributions. Counts make full tables, or what `kind`
+    makes of them. `every` are the variables where they say more than the source's do, as units of dates; `statistics`
+    are the families', where they were asked already.
     """
     every = source.variables if every is None else every
     of = [[every[v] for v in family] for family in families]
@@ -414,7 +416,8 @@ def fit_conditionals(
     if kind is None:
         for variables in of:
             check_cells(variables, f"the conditional of {variables[-1].name!r}")
-    statistics = source.statistics([tuple(sorted(family)) for family in families])
+    if statistics is None:
+        statistics = source.statistics([tuple(sorted(family)) for family in families])
     kinds: Any = {True: ConditionalGaussian, False: kind or FullTable}
     return [
         kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)

@@ -44,7 +44,7 @@ class Fractional(Score):
         """Return f of the scatter of a set of columns, whatever the prior on graphs."""
         d = len(statistic.continuous)
         names = [f"at position {v}" for v in statistic.continuous]
-        scatter = Scatter(int(statistic.total), statistic.mean, statistic.scatter, names)
+        scatter = Scatter(statistic.total, statistic.mean, statistic.scatter, names)
         check_size(d, scatter, center=self.center)
         scaled = scaled_products(scatter, center=self.center)
         require_independent(scatter.names, scaled, d)
@@ -110,12 +110,12 @@ class FractionalTerms:
         return scores
 
 
-def weight(n: int) -> float:
+def weight(n: float) -> float:
     """Return what a determinant's logarithm counts for: half of n - 1."""
     return 0.5 * (n - 1)
 
 
-def blanket_sizes(n: int, most: int) -> Floats:
+def blanket_sizes(n: float, most: int) -> Floats:
     """Return what a factor of the score says of a blanket's size alone, in logarithms, for 0 to `most` members."""
     always = -weight(n) * math.log(math.pi)
     return np.array(
@@ -126,7 +126,7 @@ def blanket_sizes(n: int, most: int) -> Floats:
     )
 
 
-def set_sizes(n: int, most: int) -> Floats:
+def set_sizes(n: float, most: int) -> Floats:
     """Return what f says of a set's size alone, for sets of 0 to `most` columns."""
     return np.array(list(itertools.accumulate(blanket_sizes(n, most - 1).tolist() if most else [], initial=0.0)))
 

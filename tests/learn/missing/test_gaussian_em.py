@@ -189,6 +189,15 @@ def test_the_time_may_end_it() -> None:
         fn.learn.parameters(fn.Dag(ABCD, [()] * 4), table, max_seconds=0)
 
 
+def test_weights_that_are_fractions_count_as_parts_of_rows() -> None:
+    X, counts = correlated(60, 3, 0.3), np.random.default_rng(1).integers(1, 5, 60)
+    for rows in (X, np.nan_to_num(X)):
+        whole, parts = (table_of(rows, weights=weights) for weights in (counts, counts * 0.37))
+        one, other = (fn.learn.gaussian_network(table, CHAIN) for table in (whole, parts))
+        np.testing.assert_allclose(other.mean, one.mean, rtol=1e-3)
+        np.testing.assert_allclose(other.precision, one.precision, rtol=1e-3, atol=1e-9)
+
+
 def test_bad_input_is_refused() -> None:
     X = correlated(30, 3, 0.2)
     dag = fn.Dag(ABCD, [()] * 4)
@@ -203,8 +212,6 @@ def test_bad_input_is_refused() -> None:
         still[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, 2.0)
         with pytest.raises(SchemaError, match="'b' is constant"):
             learn(table_of(still))
-        with pytest.raises(SchemaError, match="whole weights"):
-            learn(table_of(X, weights=np.full(30, 0.5 + 1e-3)))
     with pytest.raises(FishernetError, match="takes the option 'restarts'"):
         fn.learn.parameters(dag, table_of(X), restarts=3)
     with pytest.raises(FishernetError, match="smoothing and ess are for tables of counts"):

@@ -124,8 +124,6 @@ class GaussianSteps(Generic[Model]):
     def of(cls, rows: Table, refit: Callable[[Scatter], Model]) -> GaussianSteps[Model]:
         """Return the steps for the rows of a table of numbers."""
         columns = rows.numbers
-        if rows.total != int(rows.total):
-            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
         weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
         absent = np.isnan(columns)
         if empty := [name for name, of in zip(rows.names, absent, strict=True) if of[weights > 0].all()]:
@@ -139,7 +137,7 @@ class GaussianSteps(Generic[Model]):
         mean = (filled * known).sum(axis=1) / known.sum(axis=1)
         variance = ((filled - mean[:, None]) ** 2 * known).sum(axis=1) / known.sum(axis=1)
         total = self.weights.sum()
-        return Scatter(int(total), mean, np.diag(variance * total), self.names)
+        return Scatter(float(total), mean, np.diag(variance * total), self.names)
 
     def expected(self, model: Model) -> tuple[float, Scatter]:
         """Return the log-likelihood of what is known, and the expected scatter of all rows."""
@@ -168,7 +166,7 @@ class GaussianSteps(Generic[Model]):
         mean = rows @ weights / total
         off = rows - mean[:, None]
         products = (off * weights) @ off.T + spread
-        return Scatter(int(total), mean, (products + products.T) / 2, self.names)
+        return Scatter(float(total), mean, (products + products.T) / 2, self.names)
 
     def maximized(self, model: Model, counts: Scatter) -> Model:  # noqa: ARG002
         """Return the model fitted to the expected scatter."""

@@ -111,6 +111,7 @@ class ConditionalGaussian(Conditional):
         smoothing: float | str = 1.0,
         ess: float | None = None,
         positions: Sequence[int] | None = None,
+        random: np.random.Generator | None = None,
     ) -> Self:
         """Fit a regression in each configuration, drawn a little towards that of all rows (`fitted_regressions`).
 
@@ -131,6 +132,8 @@ class ConditionalGaussian(Conditional):
             The rows that are added to all configurations together, in place of it.
         positions : sequence of int, optional
             The family's positions in the network, where they are others.
+        random : numpy.random.Generator, optional
+            Draws the regressions from their posterior distribution, in place of the fitted ones.
 
         Raises
         ------
@@ -150,7 +153,7 @@ class ConditionalGaussian(Conditional):
         if ess is not None:
             added = ess / math.prod(shape)
         of_numbers = [variable for variable in variables if variable.is_continuous]
-        intercepts, slopes, sds = fitted_regressions(moments, of_numbers, added)
+        intercepts, slopes, sds = fitted_regressions(moments, of_numbers, added, random)
         *parents, child = family if positions is None else positions
         m = len(numbers) - 1
         return cls(child, parents, variables, intercepts.reshape(shape), slopes.reshape(*shape, m), sds.reshape(shape))

@@ -81,6 +81,7 @@ class FullTable(Grouped):
         smoothing: float | str = 1.0,
         ess: float | None = None,
         positions: Sequence[int] | None = None,
+        random: np.random.Generator | None = None,
     ) -> Self:
         """Fit a table to counts.
 
@@ -96,6 +97,8 @@ class FullTable(Grouped):
             As for `fishernet.learn.parameters`.
         positions : sequence of int, optional
             The family's positions in the network, where they are others.
+        random : numpy.random.Generator, optional
+            Draws the table from the Dirichlet distributions whose means are the fitted probabilities.
 
         Raises
         ------
@@ -111,7 +114,10 @@ class FullTable(Grouped):
         axes = [statistic.variables.index(v) for v in family]
         cells = counts.transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64, order="C")
         *parents, child = family if positions is None else positions
-        table = np.ascontiguousarray(normalized(cell_weights(cells, smoothing, ess), variables))
+        weights = cell_weights(cells, smoothing, ess)
+        table = np.ascontiguousarray(
+            normalized(weights if random is None else random.standard_gamma(weights), variables)
+        )
         table.flags.writeable = False
         made = cls.__new__(cls)  # what was just made of counts needs no check
         made._set(child=child, parents=tuple(parents), variables=tuple(variables), probabilities=table)

@@ -15,6 +15,7 @@ from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
 from fishernet.models.gaussian import Numbers
 
 RIDGE = 1e-9  # of a parent's variance, where parents may tell the same
+LEAST_FREE = 3.0  # degrees of freedom of a variance that is drawn: of fewer, drawn variances have no mean
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Moments:
 
 
 def fitted_regressions(
-    moments: Moments, variables: Sequence[Continuous], added: float
+    moments: Moments, variables: Sequence[Continuous], added: float, random: np.random.Generator | None = None
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return the regression of the last number on the others in each configuration.
 
@@ -70,6 +71,8 @@ def fitted_regressions(
         The numbers. No variance is below what the rounding of the child leaves.
     added : float
         In rows, at least 0.
+    random : numpy.random.Generator, optional
+        Draws regressions from their posterior distribution, in place of the fitted ones.
 
     Returns
     -------
@@ -96,12 +99,13 @@ def fitted_regressions(
     floor = variables[-1].least_variance(float(mean[-1]))
     if not floor:
         _require_freedom(R, names, int(n))
-    if floor and n < 2 * (len(names) + 1):  # next to as few rows as parameters tell of the child alone
-        sds = np.full(len(moments.n), np.sqrt(max(float(sizes[-1] ** 2), floor)))
-        return np.full(len(sds), mean[-1]), np.zeros((len(sds), len(names) - 1)), sds
+    q, m = len(moments.n), len(names) - 1
+    if floor and n < 2 * (m + 2):  # next to as few rows as parameters tell of the child alone
+        found = _Regressions(np.tile(mean, (q, 1)), np.zeros((q, m)), np.full(q, sizes[-1] ** 2), np.full(q, n))
+        return found.in_units(floor, random)
     slopes, rest = _solved(R[None], sizes, 0.0 if _have_freedom(R[None, :-1, :-1])[0] else RIDGE)
-    if len(moments.n) == 1:
-        return _levels(every.mean, slopes), slopes, np.sqrt(np.maximum(rest, floor))
+    if q == 1:
+        return _Regressions(every.mean, slopes, rest, every.n, R[None], sizes).in_units(floor, random)
     weights = moments.n + added
     total = np.where(weights > 0, weights, 1.0)[:, None]
     apart = moments.mean - mean
@@ -112,12 +116,46 @@ def fitted_regressions(
     slopes, rest = np.repeat(slopes, len(own), axis=0), np.repeat(rest, len(own))
     if free.any():
         slopes[free], rest[free] = _solved(own[free], sizes)
-    return _levels(centres, slopes), slopes, np.sqrt(np.maximum(rest, floor))
+    return _Regressions(centres, slopes, rest, total[:, 0], own, sizes).in_units(floor, random)
 
 
-def _levels(centres: Numbers, slopes: Numbers) -> Numbers:
-    """Return the intercepts of regressions through some means, (q,)."""
-    return np.asarray(centres[:, -1] - (slopes * centres[:, :-1]).sum(axis=1))
+@dataclass(frozen=True)
+class _Regressions:
+    """Regressions through some means, and what is left to doubt of them."""
+
+    centres: Numbers
+    """(q, d)."""
+    slopes: Numbers
+    """(q, m)."""
+    rest: Numbers
+    """(q,) the variances that they leave."""
+    n: Numbers
+    """(q,) of how many rows."""
+    scaled: Numbers | None = None
+    """(q, d, d) the covariances, in units of `sizes`; None where the slopes are 0 without a doubt."""
+    sizes: Numbers | None = None
+
+    def in_units(self, floor: float, random: np.random.Generator | None) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the intercepts, coefficients and standard deviations, or a draw of them."""
+        found = self if random is None else self._drawn(random)
+        levels = found.centres[:, -1] - (found.slopes * found.centres[:, :-1]).sum(axis=1)
+        return levels, found.slopes, np.sqrt(np.maximum(found.rest, floor))
+
+    def _drawn(self, random: np.random.Generator) -> _Regressions:
+        """Return a draw from the posterior distribution: scaled inverse chi-squared, and normal given that."""
+        q, m = self.slopes.shape
+        rest = self.rest * self.n / random.chisquare(np.maximum(self.n - m - 1, LEAST_FREE))
+        doubt = np.sqrt(rest / self.n)
+        centres, slopes = self.centres.copy(), self.slopes.copy()
+        centres[:, -1] += doubt * random.standard_normal(q)
+        turned = random.standard_normal((q, m, 1))
+        if self.scaled is not None and self.sizes is not None and m:
+            of_parents = self.scaled[:, :m, :m]
+            free = _have_freedom(of_parents)
+            roots = np.linalg.cholesky(of_parents[free])
+            turned = np.linalg.solve(roots.transpose(0, 2, 1), turned[free])[:, :, 0]
+            slopes[free] += turned * doubt[free, None] / self.sizes[:m]
+        return _Regressions(centres, slopes, rest, self.n)
 
 
 def _solved(scaled: Numbers, sizes: Numbers, ridge: float = 0.0) -> tuple[Numbers, Numbers]:
