@@ -124,7 +124,6 @@ REFUSED = [  # a word in capitals stands for a file
     # learn, from numbers
     ("learn NUMBERS --model gaussian --rule maybe", "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),
     ("learn NUMBERS --model gaussian --bins 4", "--bins makes states of numbers"),
-    ("learn NUMBERS --model gaussian --weights a", "--weights is for tables of states"),
     ("learn NUMBERS --model gaussian --score bic", "(--model bn); it does not go with a Gaussian"),
     ("learn NUMBERS --model gaussian --test fisher-z", "--test is for a graph found by tests (--model markov)"),
     ("learn NUMBERS --model gaussian --max-memory 1", "--max-memory is for a Bayesian network"),

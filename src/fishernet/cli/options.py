@@ -196,8 +196,6 @@ class Reading:
         opening().here_only(what)
         if self.bins is not None:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
-        if self.weights is not None:
-            raise FishernetError(f"--weights is for tables of states; for {what} every row counts once")
         if self.missing == "state":
             raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
         kept = "drop" if self.missing == "drop" else "keep"
@@ -206,7 +204,8 @@ class Reading:
                 table = replace(self, missing=kept).read(path, progress)
                 table = table.conform([v if v.is_continuous else Continuous(v.name) for v in table.variables])
             else:
-                table = read(path, progress, schema=variables, missing=kept)
+                asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
+                table = read(path, progress, schema=variables, missing=kept, **asked)
         except UnknownStateError as error:
             if variables is not None:
                 raise
