@@ -81,6 +81,8 @@ def _of_rows(rows: Table, regression: Regression, shape: tuple[int, ...]) -> Par
     z = np.zeros((rows.n_rows, m))
     for place, v in enumerate(regression.number_parents):
         z[:, place] = rows.variables[v].scaled(rows.codes[v])
+    finite = np.isfinite(z).all(axis=1)  # a number far out on its scale may be too large for its own unit
+    at, z = at[finite], z[finite]
     n = np.bincount(at, minlength=q).astype(np.float64)
     centre, spread = np.tile(z.mean(axis=0), (q, 1)), np.tile(np.atleast_2d(np.cov(z.T, bias=True)), (q, 1, 1))
     for j in np.flatnonzero(n):

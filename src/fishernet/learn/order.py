@@ -40,6 +40,7 @@ WORK = 40_000_000  # restarts times columns times rows
 FEWEST_ROWS = 5000  # for which a family of labels and numbers takes as long as for fewer
 NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of labels take longer than counts
 FAMILIES_OF_NUMBERS = 2_000_000  # that restarts score at most, by an estimate: some ten seconds
+FAMILIES_OF_BOTH = 500_000  # the same of numbers beside labels, which have a regression in each configuration of these
 ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
@@ -94,7 +95,9 @@ def _most_families(source: Source) -> int | None:
     numbers = [variable.is_continuous for variable in source.variables]
     if all(numbers):
         return FAMILIES_OF_NUMBERS
-    return int(ROWS_OF_FAMILIES / max(1.0, source.total)) if any(numbers) and source.has_missing else None
+    if not any(numbers):
+        return None
+    return int(ROWS_OF_FAMILIES / max(1.0, source.total)) if source.has_missing else FAMILIES_OF_BOTH
 
 
 def _default_restarts(source: Source) -> int:

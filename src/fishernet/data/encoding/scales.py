@@ -300,8 +300,8 @@ def _check_knots(values: Sequence[float]) -> None:
 def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
     """Return the scale on which a column is most nearly normal; None for the numbers as they are.
 
-    Each scale's likelihood of 2,000 quantiles stands for that of the column, and each parameter has BIC's price. A
-    column with fewer than 20 distinct numbers stays as it is.
+    Each scale's likelihood of 2,000 quantiles, of the smallest and of the largest number stands for that of the column,
+    and each parameter has BIC's price. A column with fewer than 20 distinct numbers stays as it is.
 
     Parameters
     ----------
@@ -326,11 +326,15 @@ def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
     x = np.quantile(known_cells, (np.arange(min(n, MOST_LOOKED_AT)) + 0.5) / min(n, MOST_LOOKED_AT))
     if kind == "auto" and len(np.unique(x)) < FEWEST:
         return None
-    price = 0.5 * math.log(n) / n  # a quantile stands for n / MOST_LOOKED_AT rows; likelihoods are means
-    best, most = None, _mean_log_likelihood(x, np.zeros_like(x)) if kind == "auto" else -math.inf
+    shares = np.full(len(x), 1 / len(x))
+    if n > len(x):  # a scale on which one number is very far out is a bad one
+        x = np.concatenate([[known_cells.min()], x, [known_cells.max()]])
+        shares = np.concatenate([[1 / n], shares * (1 - 2 / n), [1 / n]])
+    price = 0.5 * math.log(n) / n  # likelihoods are means
+    best, most = None, _mean_log_likelihood(x, np.zeros_like(x), shares) if kind == "auto" else -math.inf
     for scale in _candidates(x, kind):
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _mean_log_likelihood(scale.forward(x), scale.log_slope(x)) - scale.n_fitted * price
+            found = _mean_log_likelihood(scale.forward(x), scale.log_slope(x), shares) - scale.n_fitted * price
         if found > most:
             best, most = scale, found
     if best is None and kind != "auto":
@@ -338,10 +342,11 @@ def chosen_scale(column: Floats, kind: str = "auto") -> Scale | None:
     return best
 
 
-def _mean_log_likelihood(y: Floats, log_slope: Floats) -> float:
+def _mean_log_likelihood(y: Floats, log_slope: Floats, shares: Floats) -> float:
     """Return the mean log-density of numbers that are normal on a scale, per unit of the column, but for constants."""
-    variance = float(np.var(y))
-    return -0.5 * math.log(variance) + float(log_slope.mean()) if variance > 0 else -math.inf
+    off = y - shares @ y
+    variance = float(shares @ off**2)
+    return -0.5 * math.log(variance) + float(shares @ log_slope) if variance > 0 else -math.inf
 
 
 def candidate_scales(column: Floats, own: Scale | None) -> list[Scale]:

@@ -82,7 +82,7 @@ def _library(path: Path) -> Any:
 
 def _rows(sheet: Any) -> Rows:
     """Return the rows of a sheet, as far as there are cells; what merged cells hold stands in each of their rows."""
-    rows: Rows = sheet.to_python(skip_empty_area=False) if sheet.total_height else []
+    rows: Rows = sheet.to_python(skip_empty_area=False)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in range(top + 1, min(bottom + 1, len(rows))):
             if left < len(rows[row]):
