@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -373,28 +372,6 @@ def test_whole_numbers_weigh_as_often_as_they_say_and_fractions_as_kish_s_effect
     assert Table.from_frame(population, weights="w", exclude=["n"]).total == pytest.approx(survey.total)
     assert Table.from_frame(frame, weights="n", weight_kind="survey", exclude=["w"]).total == pytest.approx(144 / 46)
     assert Table.from_frame(frame, weights="w", weight_kind="counts", exclude=["n"]).total == 8
-
-
-def test_survey_weights_are_scaled_where_the_columns_are_known_too(tmp_path: Path) -> None:
-    """A model's rows weigh as much as those that it was learned from: in memory, in a stream and in parts."""
-    weights = np.random.default_rng(1).gamma(2.0, size=40)
-    frame = pa.table({"x": ["a", "b"] * 20, "w": weights})
-    pa.parquet.write_table(frame, tmp_path / "rows.parquet", row_group_size=10)
-    known = [fn.Variable("x", ["a", "b", "c"])]
-    expected = weights.sum() ** 2 / (weights**2).sum()
-    with ThreadPoolExecutor(2) as threads:
-        options: Any
-        for options in ({}, {"schema": known}):
-            read = [
-                Table.from_frame(frame, weights="w", **options),
-                fn.read_table(tmp_path / "rows.parquet", weights="w", **options),
-                fn.scan(tmp_path / "rows.parquet", weights="w", **options),
-                fn.scan(tmp_path / "rows.parquet", weights="w", client=threads, **options),
-            ]
-            assert [rows.total for rows in read] == pytest.approx([expected] * 4)
-    assert Table.from_frame(frame, weights="w", weight_kind="counts", schema=known).total == pytest.approx(
-        weights.sum()
-    )
 
 
 def test_long_states_are_cut_short_in_a_description() -> None:

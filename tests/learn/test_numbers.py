@@ -147,3 +147,43 @@ def test_a_number_below_zero_in_a_row_that_lacks_another_column_rules_out_a_loga
     earned[:60] *= -1
     found = scales({"price": price, "earned": earned, "ratio": np.where(earned > 0, price / earned, np.nan)})
     assert "log" not in found["earned"]
+
+
+def skewed(n: int, seed: int, holes: float) -> fn.Table:
+    """Return columns of numbers whose logarithms are normal, two of them dependent, some of whose cells are missing."""
+    random = np.random.default_rng(seed)
+    x, z = random.normal(size=(2, n))
+    y = x + 0.5 * random.normal(size=n)
+    cells = {name: np.exp(2 * column) for name, column in zip("xyz", (x, y, z), strict=True)}
+    return fn.Table.from_frame(
+        {name: np.where(random.random(n) < holes, np.nan, column) for name, column in cells.items()}
+    )
+
+
+def test_numbers_that_lack_cells_are_learned_on_their_scales() -> None:
+    """A few holes change a network of skewed numbers little: its scales, its graph, and how probable rows are."""
+    whole, lacking, others = skewed(1000, 1, 0.0), skewed(1000, 1, 0.05), skewed(1000, 2, 0.0)
+    one, other = fn.learn.bayesian_network(whole), fn.learn.bayesian_network(lacking)
+    assert [str(variable.scale) for net in (one, other) for variable in net.variables] == ["log(x)"] * 6
+    assert other.dag.edges == one.dag.edges == (("x", "y"),)
+    assert other.log_prob(others).mean() == pytest.approx(one.log_prob(others).mean(), abs=0.02)
+    scored = [fn.learn.structure(rows.rescale()).score for rows in (whole, lacking)]
+    assert scored[1] == pytest.approx(scored[0], rel=0.02)
+
+
+def test_scales_change_nothing_but_units_where_cells_are_missing() -> None:
+    """Of columns on a scale EM finds what it finds of the columns that the scale makes."""
+    lacking = skewed(300, 3, 0.2)
+    scaled = lacking.rescale("log")
+    logs = fn.Table.adopt(
+        [fn.Continuous(name) for name in "xyz"],
+        [variable.scaled(column) for variable, column in zip(scaled.variables, scaled.codes, strict=True)],
+    )
+    dag = fn.Dag.from_edges(["x", "y", "z"], [("x", "y"), ("y", "z")])
+    one, other = fn.learn.parameters(dag, scaled), fn.learn.parameters(dag, logs)
+    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-6)
+    inside = np.isfinite(lacking.numbers).all(axis=0)
+    scales: list[Any] = [variable.scale for variable in scaled.variables]
+    each = [scale.log_slope(x[inside]) for scale, x in zip(scales, lacking.numbers, strict=True)]
+    slopes = np.sum(each, axis=0)
+    np.testing.assert_allclose(one.log_prob(scaled)[inside], other.log_prob(logs)[inside] + slopes, rtol=1e-4)

@@ -261,7 +261,7 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
     kept = {decision.name for decision in decisions if not decision.left_out}
     missing = {column.name: column.n_missing for column in columns if column.n_missing and column.name in kept}
     refuse_where_asked(missing, options)
-    return Decided(tuple(decisions), missing, weight_factor(summary.weights, options))
+    return Decided(tuple(decisions), missing, _weight_factor(summary.weights, options))
 
 
 def decide_complete(decided: Decided, summary: TableSummary, options: Options) -> Decided:
@@ -292,8 +292,7 @@ def with_missing_state(variable: Variable) -> Variable:
     return Variable(variable.name, states, variable.cuts, variable.bounds, variable.unit)
 
 
-def weight_factor(weights: WeightSums | None, options: Options) -> float:
-    """Return by what weights are multiplied: survey weights add up to Kish's effective number of rows."""
+def _weight_factor(weights: WeightSums | None, options: Options) -> float:
     if weights is None or not weights.total or (options.weight_kind or ("counts" if weights.whole else "")) == "counts":
         return 1.0
     return float(f"{weights.total / weights.squares:.12g}")  # so short that the order of summation does not show

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +31,14 @@ from fishernet.data.decide import (
 )
 from fishernet.data.encoding.alike import places_of, with_cuts
 from fishernet.data.encoding.bins import cut_here
-from fishernet.data.encoding.cells import Columns, SourceColumn, joined
-from fishernet.data.encoding.labels import plain_number
+from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
+from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.readings import Reading, are_absent, reading_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.encoding.scales import Scale, chosen_scale, rounding_unit
-from fishernet.data.encoding.weights import split_weights
 from fishernet.data.meeting import Met, met_by, renamed, strangers
 from fishernet.data.options import Options
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, label_array
 
 Scales = str | Mapping[str, str | Scale | None]
 Blocks = Iterable[npt.NDArray[Any]]
@@ -135,9 +134,8 @@ def encode_part(
     met = met or Met()
     wanted = {variable.name: variable if decided is not None else with_cuts(variable) for variable in variables}
     cells, weights = split_weights(source, options, first_row)
-    factor = met.weight_factor if decided is None else decided.weight_factor
-    if weights is not None and factor != 1:
-        weights = weights.astype(np.float64) * factor
+    if decided is not None and weights is not None and decided.weight_factor != 1:
+        weights = weights.astype(np.float64) * decided.weight_factor
     if decided is None:
         cells = renamed(cells, options)
         cells = [_as_known(c, wanted[c.name], met.readings.get(c.name)) for c in cells if c.name in wanted]
@@ -340,7 +338,54 @@ def without_states(counts: dict[str, int]) -> MissingValueError:
     )
 
 
-# --------------------------------------------------------------------------------------------------- missing cells
+# ------------------------------------------------------------------------------------------ weights and missing cells
+
+
+def split_weights(source: Columns, options: Options, first_row: int = 0) -> tuple[list[SourceColumn], Weights | None]:
+    """Take the column of weights out of the others, in which the words that mean a missing cell are such."""
+    names = [options.weights] if options.weights is not None else [c.name for c in source.cells if c.is_weights][:1]
+    cells = [_without_named(column, options) for column in source.cells if column.name not in names]
+    found = [_weights(column.coded, first_row) for column in source.cells if column.name in names]
+    return cells, found[0] if found else None
+
+
+def _without_named(column: SourceColumn, options: Options) -> SourceColumn:
+    """Return a column without the labels that `na_values` names for it; numbers are the same by their value."""
+    words = options.missing_words(column.name)
+    if not words:
+        return column
+    meant = numbers_of(label_array([word for word in words if "%" not in word]))
+    if column.holds_numbers:
+        return cast(NumberCells, column).without_numbers(meant)
+    cells = column.coded
+    labels = cells.labels.tolist()
+    plain = np.array([not isinstance(label, str) or "%" not in label for label in labels], dtype=bool)
+    absent = np.isin(numbers_of(cells.labels), meant[~np.isnan(meant)]) & plain
+    absent |= np.array([label in words for label in labels], dtype=bool)
+    return cells.without(absent) if absent.any() else cells
+
+
+def _weights(column: Cells, first_row: int) -> Weights:
+    found = [_weight(label) for label in column.labels.tolist()] + [-1]
+    counts: npt.NDArray[Any] = np.array(found, dtype=np.int64 if all(isinstance(n, int) for n in found) else np.float64)
+    weights: Weights = column.spread(counts)
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        position = int(column.positions()[row])
+        held = f"is {column.labels.tolist()[position]!r}" if position < len(column.labels) else "is missing"
+        raise SchemaError(
+            f"column {column.name!r}, row {first_row + row}: a weight must be a number, 0 or more; this one {held}",
+            parameter="weights",
+        )
+    return weights
+
+
+def _weight(label: Any) -> int | float:
+    """Return the weight that a label is, an int where it is whole; -1 where it is none."""
+    value = value_of(label) if isinstance(label, str) else label
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**62:
+        return -1
+    return int(value) if value == int(value) else float(value)
 
 
 def complete_rows(cells: Sequence[SourceColumn], n_rows: int) -> npt.NDArray[np.bool_]:

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from fishernet.data.column_summary import TableSummary, summarized
-from fishernet.data.decide import weight_factor
 from fishernet.data.encoding.alike import MOST_STRANGE, Codes, states_alike, tell, with_cuts
 from fishernet.data.encoding.cells import Columns, SourceColumn
 from fishernet.data.encoding.readings import Reading
 from fishernet.data.encoding.recode import UNKNOWN, looked_up
-from fishernet.data.encoding.weights import split_weights
 from fishernet.data.options import Options
 from fishernet.data.variable import State
 
@@ -31,13 +29,10 @@ class Met:
         How text is read as numbers, by column, where that is otherwise than Python writes them.
     alike : dict
         The codes of labels that are a state in other signs, by column, in the order of the states of `with_cuts`.
-    weight_factor : float
-        By what weights are multiplied, as of `Decided`.
     """
 
     readings: dict[str, Reading] = field(default_factory=dict)
     alike: dict[str, Codes] = field(default_factory=dict)
-    weight_factor: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class Strangers:
     Attributes
     ----------
     texts : TableSummary
-        Of columns that are text, and for which the schema has numbers; with the weights of the rows.
+        Of columns that are text, and for which the schema has numbers.
     columns : dict
         The names of variables, by those of the columns that stand for them.
     labels : dict
@@ -65,9 +60,8 @@ class Strangers:
     cut: frozenset[str]
 
     def __bool__(self) -> bool:
-        """Whether there is anything that all rows must be asked for."""
-        anything = self.texts.columns or self.columns or self.cut or any(self.labels.values())
-        return bool(anything) or self.texts.weights is not None
+        """Whether there is anything."""
+        return bool(self.texts.columns or self.columns or self.cut or any(self.labels.values()))
 
     def __add__(self, other: Strangers) -> Strangers:
         labels = {name: self.labels[name] | other.labels[name] for name in self.labels}
@@ -111,8 +105,7 @@ def strangers(source: Columns, options: Options) -> Strangers:
         )
         taken[column.name] = frozenset(codes) - {UNKNOWN}
     columns = options.columns_alike([column.name for column in source.cells if not column.is_weights])
-    _, weights = split_weights(source, options)
-    return Strangers(summarized(texts, weights, source.n_rows, options), columns, labels, taken, frozenset(cut))
+    return Strangers(summarized(texts, None, source.n_rows, options), columns, labels, taken, frozenset(cut))
 
 
 def met_by(found: Strangers, options: Options) -> Met:
@@ -129,4 +122,4 @@ def met_by(found: Strangers, options: Options) -> Met:
     own = {variable.name for variable in options.schema or () if variable.cuts is not None}
     cut = found.cut | {name for name, reading in readings.items() if name not in own and wanted[name].cuts}
     tell(found.columns, told, [wanted[name] for name in wanted if name in cut])
-    return Met(readings, alike, weight_factor(found.texts.weights, options))
+    return Met(readings, alike)

@@ -327,10 +327,23 @@ def determined(scatter: Scatter, first: Container[str] = (), *, center: bool = T
 
 
 def _of_known_cells(rows: Table, first: Container[str]) -> dict[str, list[str]]:
-    """Return what is determined in the complete rows, and in all rows that know the columns that it is made of."""
-    found = determined(Scatter.of(rows.drop_missing()), first)
-    known = {name: Scatter.of(rows.select([*of, name]).drop_missing()) for name, of in found.items()}
-    return {name: of for name, of in found.items() if name in determined(known[name], of)}
+    """Return what is determined in all rows that know it and what it is made of.
+
+    It is looked for among the columns that know all rows that one of them does, and among all in the complete rows.
+    """
+    known = ~np.isnan(rows.numbers)
+    patterns = {of.tobytes(): of for of in [*known, known.all(axis=0)]}
+    found: dict[str, list[str]] = {}
+    for pattern in sorted(patterns.values(), key=np.count_nonzero, reverse=True):
+        have = (known | ~pattern).all(axis=1)
+        names = [name for name, has in zip(rows.names, have, strict=True) if has and name not in found]
+        if not pattern.any():
+            continue
+        for name, of in determined(Scatter.of(rows[pattern].select(names)), first).items():
+            every = Scatter.of(rows.select([*of, name]).drop_missing())
+            if name in determined(every, of):
+                found[name] = of
+    return found
 
 
 def _left_out(name: str, found: Mapping[str, list[str]], keep: Container[str], scaled: Set[str]) -> str:

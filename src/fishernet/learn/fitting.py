@@ -237,7 +237,8 @@ def parameters(
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
-        fitted = _by_gaussian_em(incomplete, partial(_linear_gaussian, dag), options, regressions=True)
+        refit = partial(_linear_gaussian, dag, incomplete.variables)
+        fitted = _by_gaussian_em(incomplete, refit, options, regressions=True)
         return cast(BayesianNetwork, fitted)
     if hidden:
         raise FishernetError(
@@ -333,11 +334,11 @@ def _by_mixed_em(
     return found.model
 
 
-def _linear_gaussian(dag: Dag, scatter: Scatter) -> BayesianNetwork:
+def _linear_gaussian(dag: Dag, variables: Sequence[Column], scatter: Scatter) -> BayesianNetwork:
     """Return a graph's network fitted to the scatter of its variables, in their order."""
     require_spread(scatter)
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork(scatter.variables, fit_conditionals(scatter, families), n_rows=scatter.total)
+    return BayesianNetwork(variables, fit_conditionals(scatter, families, every=variables), n_rows=scatter.total)
 
 
 def _lacks_states(source: Source, names: Sequence[str]) -> bool:

@@ -122,8 +122,8 @@ class GaussianSteps(Generic[Model]):
 
     @classmethod
     def of(cls, rows: Table, refit: Callable[[Scatter], Model]) -> GaussianSteps[Model]:
-        """Return the steps for the rows of a table of numbers."""
-        columns = rows.numbers
+        """Return the steps for the rows of a table of numbers, on their scales."""
+        columns = np.array([v.scaled(c) for v, c in zip(rows.variables, rows.codes, strict=True)])
         weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
         absent = np.isnan(columns)
         if empty := [name for name, of in zip(rows.names, absent, strict=True) if of[weights > 0].all()]:
@@ -198,7 +198,7 @@ def expected_numbers(data: Any) -> Any:
     """Return the expected scatter of a table of numbers some of which are missing; other data as they are."""
     if isinstance(data, np.ndarray) or not (is_table(data) or is_frame(data)):
         return data
-    rows = Table.from_frame(data) if is_frame(data) else data
+    rows = data if is_table(data) else Table.from_frame(data)
     if not rows.has_missing or not rows.variables or not all(v.is_continuous for v in rows.variables):
         return rows
     found = gaussian_em(rows, _any_normal, Effort(restarts=1, max_steps=100, tolerance=1e-6))
