@@ -85,3 +85,18 @@ def test_what_becomes_of_a_number_is_told_in_its_own_unit() -> None:
     was, now = found.numbers["x"].before, found.numbers["x"].after
     np.testing.assert_allclose(now, np.quantile(frames[1]["x"], [0.1, 0.5, 0.9]))
     np.testing.assert_allclose(was, np.array(now) / math.e, rtol=0.15)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_numbers_that_do_not_vary_are_left_out(holes: bool) -> None:
+    """A day that all rows share says nothing, and is refused by no comparison of numbers."""
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(2, 60))
+    if holes:
+        x[3] = np.nan
+    day = np.full(60, 17187.0)
+    rows = fn.Table.adopt([fn.Continuous(name) for name in ("day", "x", "y")], [day, x, y])
+    for compared in (fn.compare.two_sample_test, fn.compare.explain_change):
+        with pytest.warns(fn.FishernetWarning, match="'day' has no two numbers that differ, and is left out"):
+            found: Any = compared(rows, rows, permutations=99, seed=1)
+        assert "day" not in repr(found)

@@ -60,7 +60,7 @@ from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
-from fishernet.learn.numbers.preparing import prepared
+from fishernet.learn.numbers.preparing import prepared, varying
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
@@ -495,15 +495,17 @@ def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> lis
 
 
 def without_determined_columns(*tables: Table, each: bool = False) -> tuple[Table, ...]:
-    """Return tables without the columns of numbers that others determine in all together, or in any of them.
+    """Return tables without the columns of numbers that do not vary, or that others determine, with a warning.
 
-    The same go in whatever order the columns come.
+    They do not vary in all tables together, and are determined there, or in any of them. The same go in whatever order
+    the columns come.
     """
     names = tables[0].names
     if not all(variable.is_continuous for variable in tables[0].variables):
         return tables
-    left: Sequence[str] = sorted(names)
-    for table in tables if each else (stacked(tables),):
+    whole = varying(stacked(tables).select(sorted(names)))
+    left: Sequence[str] = whole.names
+    for table in tables if each else (whole,):
         left = without_determined(table.select(left)).names
     kept = [name for name in names if name in left]
     return tables if len(kept) == len(names) else tuple(table.select(kept) for table in tables)

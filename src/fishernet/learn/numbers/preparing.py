@@ -39,7 +39,7 @@ def prepared(
         rows = rows.discretize(bins)
     if not any(v.is_continuous for v in rows.variables):
         return rows
-    rows = cast(Table, without_determined(_varying(rows), keep))
+    rows = cast(Table, without_determined(varying(rows), keep))
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
     cut = _cut(rows, dict.fromkeys(heavy, AUTO), "one number has three tenths of the rows or more" if told else "")
@@ -87,7 +87,7 @@ def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
     return found
 
 
-def _varying(rows: Table) -> Table:
+def varying(rows: Table) -> Table:
     """Return a table without the columns of numbers that no regression can have, with a warning."""
     why = {v.name: _unfit(column) for v, column in zip(rows.variables, rows.codes, strict=True) if v.is_continuous}
     left = {name: reason for name, reason in why.items() if reason}
