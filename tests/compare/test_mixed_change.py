@@ -96,7 +96,6 @@ def test_numbers_that_do_not_vary_are_left_out(holes: bool) -> None:
         x[3] = np.nan
     day = np.full(60, 17187.0)
     rows = fn.Table.adopt([fn.Continuous(name) for name in ("day", "x", "y")], [day, x, y])
-    for compared in (fn.compare.two_sample_test, fn.compare.explain_change):
-        with pytest.warns(fn.FishernetWarning, match="'day' has no two numbers that differ, and is left out"):
-            found: Any = compared(rows, rows, permutations=99, seed=1)
-        assert "day" not in repr(found)
+    with pytest.warns(fn.FishernetWarning, match="'day' has no two numbers that differ, and is left out"):
+        found = fn.compare.two_sample_test(rows, rows, permutations=99, seed=1)
+    assert set(found.by_variable) == {"x", "y"}
