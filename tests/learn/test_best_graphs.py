@@ -210,3 +210,15 @@ def test_what_cannot_be_asked_is_refused() -> None:
     assert short.value.parameter == "max_seconds"
     one = best_graphs(rows(1, 1, 3))
     assert one.complete
+
+
+def test_numbers_that_lack_cells_have_best_graphs() -> None:
+    random = np.random.default_rng(1)
+    x = random.normal(size=400)
+    y = x + random.normal(size=400)
+    z = y + random.normal(size=400)
+    cells = {"x": x, "y": np.where(random.random(400) < 0.2, np.nan, y), "z": z}
+    found = fn.learn.best_graphs(cells)
+    best = fn.learn.structure(cells, search="exact")
+    assert found.scores[0] == pytest.approx(best.score)
+    assert found[0].skeleton() == best.dag.skeleton()

@@ -142,7 +142,8 @@ def best_graphs(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data. Where cells are missing each family is scored on the rows that are complete in it (node-average).
+        The data. Where cells are missing each family is scored on the rows that are complete in it (node-average), and
+        numbers alone by the moments that they are expected to have.
     within : float
         How far below the best score, in nats.
     most : int
@@ -187,6 +188,7 @@ def best_graphs(
     most = check.integer(most, "most", least=1)
     source = table if isinstance(table, np.ndarray) else as_source(table)
     lacks = not isinstance(source, np.ndarray) and source.has_missing
+    averages = lacks and not all(variable.is_continuous for variable in source.variables)
     asked = question_of(
         source,
         score,
@@ -195,7 +197,7 @@ def best_graphs(
         required=required,
         forbidden=forbidden,
         tiers=tiers,
-        missing="node-average" if lacks else None,
+        missing="node-average" if averages else None,
         options=options,
     )
     n = len(asked.source.variables)
