@@ -187,8 +187,8 @@ def best_graphs(
     check.number(within, "within", least=0)
     most = check.integer(most, "most", least=1)
     source = table if isinstance(table, np.ndarray) else as_source(table)
-    lacks = not isinstance(source, np.ndarray) and source.has_missing
-    averages = lacks and not all(variable.is_continuous for variable in source.variables)
+    lacking = None if isinstance(source, np.ndarray) or not source.has_missing else source
+    averages = lacking is not None and not all(variable.is_continuous for variable in lacking.variables)
     asked = question_of(
         source,
         score,
@@ -216,7 +216,7 @@ def best_graphs(
         _refuse_short(max_seconds)
     # a class that a rule cuts, or whose members score differently, is met by any of its graphs
     ruled = asked.rules.required.any() or (asked.rules.forbidden & ~np.eye(n, dtype=bool)).any()
-    known = not lacks and not any(variable.is_continuous for variable in asked.source.variables)
+    known = lacking is None and not any(variable.is_continuous for variable in asked.source.variables)
     equivalent = asked.score.equivalent and known and not ruled
     search = _core.NearBest(finding.sets, within, most, equivalent)
     try:
