@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from fishernet import _core
 from fishernet.base.random import stream_key
 from fishernet.data import Source
+from fishernet.data.variable import mixes_numbers
 from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore, Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import CoreSearch
@@ -41,6 +42,7 @@ FEWEST_ROWS = 5000  # for which a family of labels and numbers takes as long as 
 NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of labels take longer than counts
 FAMILIES_OF_NUMBERS = 2_000_000  # that restarts score at most, by an estimate: some ten seconds
 FAMILIES_OF_BOTH = 500_000  # the same of numbers beside labels, which have a regression in each configuration of these
+FEW_OF_BOTH = 100  # columns of numbers and labels, up to which searches look as far as in others
 ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
@@ -54,8 +56,8 @@ class Order(RunsInCore):
 
     restarts: int | None = None
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
-    times that of rows is above 500,000 or a graph of numbers has hundreds of arcs, but at least 4. Beside labels a
-    number is three columns, and rows are 5,000 at least."""
+    times that of rows is above 500,000 or a graph of numbers has hundreds of arcs, but at least 4 (1, of more than 100
+    columns of numbers and labels). Beside labels a number is three columns, and rows are 5,000 at least."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
@@ -72,6 +74,7 @@ class Order(RunsInCore):
     def in_core(self, rules: Rules, source: Source) -> CoreSearch:
         """Return the core's search."""
         n = len(rules.names)
+        many = mixes_numbers(source.variables) and n > FEW_OF_BOTH
         moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
         return _core.OrderSearch(
             rules.parents,
@@ -82,11 +85,11 @@ class Order(RunsInCore):
             key=stream_key(self.seed),
             graphs=self.graphs,
             pairs_among=PAIRS_AMONG if self.graphs else 0,
-            wide=n * source.total <= MOST_WIDE,
+            wide=not many and n * source.total <= MOST_WIDE,
             patience=PATIENCE,
             tenure=min(TENURE, n),
             most_families=_most_families(source) if self.restarts is None else None,
-            least_restarts=LEAST_RESTARTS,
+            least_restarts=1 if many else LEAST_RESTARTS,
         )
 
 
@@ -97,7 +100,9 @@ def _most_families(source: Source) -> int | None:
         return FAMILIES_OF_NUMBERS
     if not any(numbers):
         return None
-    return int(ROWS_OF_FAMILIES / max(1.0, source.total)) if source.has_missing else FAMILIES_OF_BOTH
+    if source.has_missing:
+        return int(ROWS_OF_FAMILIES / max(1.0, source.total))
+    return int(FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(numbers)))
 
 
 def _default_restarts(source: Source) -> int:
