@@ -33,7 +33,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.data import Table
+from fishernet.data import Statistic, Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Cpdag, Dag
 from fishernet.graphs.graph import HasGraph, graph_of
@@ -182,9 +182,8 @@ def effect(
         drawn[sample] = [_answers(net, x, y, chosen) for net in of_members]
     reporter.finish(n)
     changes = drawn - drawn[:, :, :1]
-    low, high = np.quantile(
-        changes, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"
-    )  # right for few draws
+    # of few draws NumPy's own quantiles are too near to the middle
+    low, high = np.quantile(changes, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     variable = rows.variables[rows.names.index(y)]
     return Effect(
         x,
@@ -222,20 +221,21 @@ def _drawn(dag: Dag, rows: Table, random: np.random.Generator) -> Iterator[Bayes
     Missing cells are drawn given a network, and the next network is drawn given them (Tanner and Wong, 1987).
     """
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    sets = [tuple(sorted(family)) for family in families]
     rows = rows.select(dag.names)
 
-    def given(filled: Table) -> Iterator[BayesianNetwork]:
-        statistics = filled.statistics([tuple(sorted(family)) for family in families])
-        while True:
-            conditionals = fit_conditionals(rows, families, statistics=statistics, random=random)
-            yield BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
+    def given(statistics: Sequence[Statistic]) -> BayesianNetwork:
+        conditionals = fit_conditionals(rows, families, statistics=statistics, random=random)
+        return BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
 
     if not rows.has_missing:
-        yield from given(rows)
+        statistics = rows.statistics(sets)
+        while True:
+            yield given(statistics)
     net = parameters(dag, rows)
     for sweep in count(1 - FIRST_SWEEPS):
         filled = impute(net, rows, how="draw", seed=random)
-        net = next(given(Table.adopt(filled.variables, filled.codes, weights=rows.weights, n_rows=rows.n_rows)))
+        net = given(Table.adopt(filled.variables, filled.codes, weights=rows.weights).statistics(sets))
         if sweep >= 0 and sweep % SWEEPS == 0:
             yield net
 
