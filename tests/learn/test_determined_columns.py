@@ -169,3 +169,17 @@ def test_a_network_is_fitted_to_the_graph_that_lacks_the_column() -> None:
     with pytest.warns(fn.FishernetWarning, match="'sum'"):
         graph = fn.learn.gaussian_graph(data)
     assert fn.learn.gaussian_network(data, graph).names == ("a", "b", "c")
+
+
+def test_a_sum_is_found_where_few_rows_are_complete() -> None:
+    """Columns that know all rows are looked at in all of them, whatever others lack."""
+    data = chain(60)
+    cells: Columns = {
+        **data,
+        "sum": data["a"] + data["c"],
+        "rare": np.where(np.arange(60) < 56, np.nan, data["b"] ** 3),
+    }
+    table = fn.Table.adopt([fn.Continuous(name) for name in cells], list(cells.values()))
+    with pytest.warns(fn.FishernetWarning, match="the column 'sum' is a linear combination of 'a', 'c' "):
+        found = fn.learn.structure(table)
+    assert "sum" not in found.dag.names
