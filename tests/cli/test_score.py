@@ -305,3 +305,19 @@ def test_likelihoods_of_states_and_numbers_are_not(tmp_path: Path, model: Path, 
     found = fn.learn.cross_validate(fn.read_table(path), folds=3, seed=0)
     assert facts["held_out_log_likelihood_per_row"] == pytest.approx(found.mean, rel=1e-12)
     assert BINS[1] not in good("score", path, "--folds", 3).out
+
+
+def test_numbers_have_weights_too(tmp_path: Path) -> None:
+    """Survey weights of a table of numbers are learned with and scored with."""
+    random = np.random.default_rng(1)
+    x = random.normal(size=80)
+    path, learned = tmp_path / "numbers.csv", tmp_path / "m.json"
+    fn.write_table(
+        fn.Table.from_frame({"x": x, "y": x + random.normal(size=80), "w": random.gamma(2.0, size=80)}), path
+    )
+    good("learn", path, "--weights", "w", "-o", learned)
+    net, rows = fn.load(learned), fn.read_table(path, weights="w")
+    assert net.n_rows == pytest.approx(rows.total)
+    per_row = facts_of("score", learned, path, "--weights", "w")["log_likelihood_per_row"]
+    assert per_row == pytest.approx(np.average(net.log_prob(rows), weights=rows.weights))
+    assert per_row != facts_of("score", learned, path)["log_likelihood_per_row"]

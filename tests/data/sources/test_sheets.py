@@ -159,3 +159,10 @@ def test_a_password_is_told(tmp_path: Path) -> None:
     )
     with pytest.raises(FileFormatError, match="protected by a password"):
         fn.read_table(path)
+
+
+def test_a_sheet_of_one_row_has_columns_and_no_row(tmp_path: Path) -> None:
+    path = saved(tmp_path / "one.xlsx", {"a": [["x", "y"]]})
+    variables: list[Any] = [fn.Continuous("x"), fn.Variable("y", ["u", "v"])]
+    table = fn.read_table(path, schema=variables)
+    assert (table.names, table.n_rows) == (("x", "y"), 0)
