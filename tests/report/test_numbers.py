@@ -285,9 +285,3 @@ def test_columns_that_others_determine_are_left_out_of_all_findings() -> None:
         page = fn.report(fn.Table.from_frame(rows))
     assert "odd" not in page.left_out
     assert len(page.model.names) == 3
-
-
-def test_more_columns_of_numbers_than_restarts_are_made_for_are_held_out_too() -> None:
-    columns = np.random.default_rng(1).normal(size=(61, 120))
-    table = fn.Table.adopt([fn.Continuous(f"c{v}") for v in range(61)], list(columns))
-    assert "held_out" not in fn.report(table, seed=1).left_out

@@ -334,7 +334,7 @@ def _held_out(material: Material) -> HeldOut:
     _refuse_empty(sample, 2 * FOLDS, "cross-validation")
     options: dict[str, Any] = {"folds": FOLDS, "seed": material.seed, **material.way}
     numbers = any(variable.is_continuous for variable in sample.variables)  # of which the folds' restarts take minutes
-    restarts: dict[str, Any] = {"restarts": 0} if numbers and options["search"] == "order" else {}
+    restarts: dict[str, Any] = {"restarts": 0} if numbers else {}
     found = cross_validate(sample, **options, **restarts)
     apart = cross_validate(sample, max_parents=0, **options | {"search": "hill-climb"})
     gains = found.held_out - apart.held_out
