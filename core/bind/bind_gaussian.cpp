@@ -10,11 +10,13 @@
 #include "base/pool.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
+#include "bind/turns.hpp"
 #include "gaussian/available_moments.hpp"
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
 #include "gaussian/mixed_families.hpp"
+#include "gaussian/moment_store.hpp"
 #include "gaussian/normal_mass.hpp"
 
 namespace fishernet::bind {
@@ -202,57 +204,91 @@ void make_moments(LabelMoments* self, const In<std::int32_t>& labels, const In<s
                             {copied(weights), copied(means), copied(products), static_cast<std::int32_t>(d)}};
 }
 
-// Moments within those that are held, by their place; each set of labels and numbers is given flat.
-std::vector<LabelMoments> moments_within_held(const std::vector<const LabelMoments*>& held, const In<std::int32_t>& of_set,
-                                              const In<std::int64_t>& label_offsets, const In<std::int32_t>& labels,
-                                              const In<std::int64_t>& number_offsets, const In<std::int32_t>& numbers) {
-    std::int32_t last = -1;
-    for (const auto* one : held) {
-        if (one == nullptr) refuse("moments are lacking");
-        for (const auto* positions : {&one->labels, &one->numbers}) {
-            if (!positions->empty()) last = std::max(last, positions->back());
-        }
-    }
-    const auto n = static_cast<std::size_t>(last + 1);
-    const auto label_sets = checked_sets(label_offsets, labels, n), number_sets = checked_sets(number_offsets, numbers, n);
-    if (of_set.size() != label_sets.size() || of_set.size() != number_sets.size()) refuse("each set needs its moments");
-    for (std::size_t s = 0; s < of_set.size(); ++s) {
-        const auto at = of_set.data()[s];
-        if (at < 0 || static_cast<std::size_t>(at) >= held.size()) refuse("a set has moments that are not there");
-        if (!std::ranges::includes(held[at]->labels, label_sets[s]) || !std::ranges::includes(held[at]->numbers, number_sets[s])) {
-            refuse("a set is not within its moments");
-        }
-    }
-    std::vector<LabelMoments> found(of_set.size());
-    const nb::gil_scoped_release release;
-    const auto add_up = [&](std::int64_t s) { found[s] = within(*held[of_set.data()[s]], label_sets[s], number_sets[s]); };
-    run_tasks(static_cast<std::int64_t>(found.size()), add_up, check_signals);
-    return found;
-}
+// Rows of labels and numbers, which are checked once, and the arrays that hold them.
+struct BoundLabelledNumbers {
+    In<std::int32_t> numbers;
+    In2<double> values;
+    std::optional<In<double>> weights;
+    LabelledNumbers rows;
+};
 
-// All numbers of a table that lacks no cell, (n, d), in the configurations of sets of its labels, one set after the other.
-std::vector<LabelMoments> moments_of_rows(const BoundColumns& table, const In<std::int32_t>& numbers, const In2<double>& values,
-                                          const std::optional<In<double>>& weights, const In<std::int64_t>& offsets,
-                                          const In<std::int32_t>& members) {
+void make_labelled(BoundLabelledNumbers* self, const BoundColumns& table, const In<std::int32_t>& numbers,
+                   const In2<double>& values, const std::optional<In<double>>& weights) {
     const auto& columns = table.columns.columns;
     const auto n = static_cast<std::size_t>(table.columns.n_rows);
     if (values.shape(0) != n || values.shape(1) == 0 || values.shape(1) != numbers.size()) refuse("each row needs its numbers");
     if (weights && weights->size() != n) refuse("each row needs a weight");
     require_ascending(view(numbers));
-    const auto sets = checked_sets(offsets, members, columns.size());
-    std::vector<std::span<const std::int32_t>> labels(sets.begin(), sets.end());
-    for (const auto& set : sets) {
-        double cells = 1;
-        for (const auto v : set) {
-            if (columns[static_cast<std::size_t>(v)].has_missing) refuse("a label is missing");
-            cells *= columns[static_cast<std::size_t>(v)].cardinality;
-        }
-        if (cells >= 0x1p31) refuse("labels have too many configurations");
+    if (static_cast<std::size_t>(view(numbers).back()) >= columns.size()) refuse("a number is out of range");
+    for (std::size_t v = 0; v < columns.size(); ++v) {
+        const bool is_number = std::ranges::binary_search(view(numbers), static_cast<std::int32_t>(v));
+        if (!is_number && columns[v].has_missing) refuse("a label is missing");
     }
-    const LabelledNumbers rows{columns, view(numbers), {values.data(), values.size()},
-                               weights ? view(*weights) : std::span<const double>()};
-    const nb::gil_scoped_release release;
-    return moments_within(rows, labels, check_signals);
+    const auto weights_of = weights ? view(*weights) : std::span<const double>();
+    new (self) BoundLabelledNumbers{numbers, values, weights, {columns, view(numbers), {values.data(), values.size()}, weights_of}};
+}
+
+// What counts moments in rows, where there are some, or has a function count them.
+struct MomentCounter {
+    nb::object source;
+    const LabelledNumbers* rows;
+
+    std::vector<LabelMoments> operator()(std::span<const MomentsAsked> asked) const {
+        if (rows) return moments_within(*rows, asked, check_signals);
+        const nb::gil_scoped_acquire gil;
+        nb::list sets;
+        for (const auto& [labels, numbers] : asked) sets.append(nb::make_tuple(nb::tuple(nb::cast(labels)), nb::tuple(nb::cast(numbers))));
+        std::vector<LabelMoments> found;
+        for (const auto& counted : nb::iter(source(sets))) {
+            found.push_back(nb::cast<const LabelMoments&>(counted));
+            const auto at = found.size() - 1;
+            if (at >= asked.size()) refuse("more sets than asked for");
+            if (found[at].labels != asked[at].labels || found[at].numbers != asked[at].numbers) refuse("another set than asked for");
+        }
+        if (found.size() != asked.size()) refuse("a set is lacking");
+        return found;
+    }
+};
+
+using BoundStore = OneAtATime<MomentStore>;
+
+void make_store(BoundStore* self, const In<std::int64_t>& cardinalities, const In<std::int32_t>& numbers, double total,
+                const nb::object& source) {
+    require_ascending(view(numbers));
+    if (numbers.size() == 0) refuse("there are no numbers");
+    if (static_cast<std::size_t>(view(numbers).back()) >= cardinalities.size()) refuse("a number is out of range");
+    for (const auto states : view(cardinalities)) {
+        if (states < 1) refuse("a column has no state");
+    }
+    const LabelledNumbers* rows = nullptr;
+    if (nb::isinstance<BoundLabelledNumbers>(source)) {
+        rows = &nb::cast<const BoundLabelledNumbers&>(source).rows;
+        const auto same = [](const Column& column, std::int64_t states) { return column.cardinality == states; };
+        if (!std::ranges::equal(rows->columns, view(cardinalities), same) || !std::ranges::equal(rows->numbers, view(numbers))) {
+            refuse("the rows have other columns");
+        }
+    } else if (!PyCallable_Check(source.ptr())) {
+        refuse("rows or a function that counts are needed");
+    }
+    const auto copied = [](const auto& array) { return std::vector(array.data(), array.data() + array.size()); };
+    new (self) BoundStore(copied(cardinalities), copied(numbers), total, MomentCounter{source, rows});
+}
+
+Out<double> likelihoods_of_store(BoundStore& self, const In<double>& floors, const In<std::int32_t>& children,
+                                 const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
+    const Turn store(self);
+    if (floors.size() != store->n_columns()) refuse("each column needs a floor");
+    const auto families = checked_families(children, offsets, parents, store->n_columns());
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        if (!store->is_number(families.children[f])) refuse("a child must be a number");
+        if (store->configurations(families.parents_of(f)) >= 0x1p31) refuse("labels have too many configurations");
+    }
+    std::vector<double> found;
+    {
+        const nb::gil_scoped_release release;
+        found = mixed_likelihoods(*store, view(floors), families, check_signals);
+    }
+    return to_python(std::move(found));
 }
 
 Out<double> likelihoods_of_families(const std::vector<const LabelMoments*>& moments, const In<std::int32_t>& of_family,
@@ -357,16 +393,15 @@ void bind_gaussian(nb::module_& m) {
     nb::class_<LabelMoments>(m, "LabelMoments")
         .def("__init__", &make_moments, nb::arg("labels").noconvert(), nb::arg("numbers").noconvert(),
              nb::arg("cardinalities").noconvert(), nb::arg("states").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("means").noconvert(), nb::arg("products").noconvert())
-        .def_prop_ro("labels", [](const LabelMoments& self) { return nb::tuple(nb::cast(self.labels)); })
-        .def_prop_ro("numbers", [](const LabelMoments& self) { return nb::tuple(nb::cast(self.numbers)); })
-        .def_prop_ro("size", &LabelMoments::size);
-    m.def("moments_within", &moments_within_held, nb::arg("held"), nb::arg("of_set").noconvert(),
-          nb::arg("label_offsets").noconvert(), nb::arg("labels").noconvert(), nb::arg("number_offsets").noconvert(),
-          nb::arg("numbers").noconvert());
-    m.def("moments_of_rows", &moments_of_rows, nb::arg("table"), nb::arg("numbers").noconvert(),
-          nb::arg("values").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("offsets").noconvert(),
-          nb::arg("members").noconvert());
+             nb::arg("means").noconvert(), nb::arg("products").noconvert());
+    nb::class_<BoundLabelledNumbers>(m, "LabelledNumbers")
+        .def("__init__", &make_labelled, nb::arg("table"), nb::arg("numbers").noconvert(), nb::arg("values").noconvert(),
+             nb::arg("weights").noconvert().none(), nb::keep_alive<1, 2>());
+    nb::class_<BoundStore>(m, "MomentStore")
+        .def("__init__", &make_store, nb::arg("cardinalities").noconvert(), nb::arg("numbers").noconvert(), nb::arg("total"),
+             nb::arg("source"))
+        .def("likelihoods", &likelihoods_of_store, nb::arg("floors").noconvert(), nb::arg("children").noconvert(),
+             nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
           nb::arg("products"));

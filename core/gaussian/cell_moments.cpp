@@ -14,7 +14,8 @@
 namespace fishernet {
 namespace {
 
-constexpr std::size_t sets_at_once = 4;
+constexpr std::size_t sets_at_once = 4;  // as each has the order of all rows
+constexpr std::size_t few_rows = 1 << 13;  // of which parts are not worth a task
 
 // Whether members are columns that follow one another.
 bool in_a_run(std::span<const std::int32_t> members) {
@@ -91,6 +92,11 @@ private:
     const FloatKernels& kernels_ = float_kernels();
 };
 
+// into = x - from, of some of the numbers
+void take_from(double* into, const double* x, std::span<const std::int32_t> some, const double* from) {
+    for (std::size_t i = 0; i < some.size(); ++i) into[i] = x[some[i]] - from[i];
+}
+
 // into = x - from
 void take_from(double* into, const double* x, const double* __restrict from, std::size_t d) {
     for (std::size_t i = 0; i < d; ++i) into[i] = x[i] - from[i];
@@ -119,30 +125,33 @@ void add_states(LabelMoments& of, std::span<const std::size_t> configurations) {
     }
 }
 
-// The moments of all numbers in the configurations of some labels; rows come in the order of these.
+// The moments of some numbers in the configurations of some labels; rows come in the order of these.
 class MomentsWithin {
 public:
     static constexpr std::size_t parts = 4;  // that are added up apart
 
-    MomentsWithin(const LabelledNumbers& rows, std::span<const std::int32_t> labels)
-        : table_(rows), labels_(labels), by_cell_(std::span<const std::uint32_t>(cells()), configurations()) {
+    MomentsWithin(const LabelledNumbers& rows, const MomentsAsked& asked)
+        : table_(rows),
+          labels_(asked.labels),
+          members_(places(asked.numbers, rows.numbers)),
+          by_cell_(std::span<const std::uint32_t>(cells()), configurations()) {
         const auto n_cells = configurations();
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
             if (!by_cell_.of(cell).empty()) occurring_.push_back(cell);  // a row has some weight
         }
-        found_.labels.assign(labels.begin(), labels.end());
-        found_.numbers.assign(rows.numbers.begin(), rows.numbers.end());
-        for (const auto v : labels) found_.cardinalities.push_back(column(v).cardinality);
+        found_.labels = asked.labels;
+        found_.numbers = asked.numbers;
+        for (const auto v : labels_) found_.cardinalities.push_back(column(v).cardinality);
         add_states(found_, occurring_);
-        found_.moments = {std::vector<double>(occurring_.size()), std::vector<double>(occurring_.size() * table_.d()),
-                          std::vector<double>(occurring_.size() * CellMoments::n_products(table_.d())),
-                          static_cast<std::int32_t>(table_.d())};
+        const auto q = occurring_.size(), d = members_.size();
+        found_.moments = {std::vector<double>(q), std::vector<double>(q * d),
+                          std::vector<double>(q * CellMoments::n_products(d)), static_cast<std::int32_t>(d)};
     }
 
     // Adds up one of the parts, of about as many rows each.
     void add(std::size_t part) {
         const ScatteredRows values(table_.values.data(), table_.d(), by_cell_.end());
-        ProductSums sums(table_.d(), !table_.weights.empty());
+        ProductSums sums(members_.size(), !table_.weights.empty());
         for (auto at = first_of(part); at < first_of(part + 1); ++at) add(at, values, sums);
     }
 
@@ -180,7 +189,8 @@ private:
 
     // Adds up the rows of a configuration, each looked up once: what they are apart from the mean of the first of them.
     void add(std::size_t at, const ScatteredRows& values, ProductSums& sums) {
-        const auto d = table_.d();
+        const auto d = members_.size();
+        const bool all = d == table_.d();
         const auto rows = by_cell_.of(occurring_[at]);
         auto& [weights, means, products, _] = found_.moments;
         double* mean = means.data() + at * d;
@@ -192,7 +202,11 @@ private:
             for (std::size_t r = 0; r < some.size(); ++r) {
                 const double own = weight_of(some[r]);
                 weight += own;
-                take_from(sums.apart(r), values.of(some[r]), origin.data(), d);
+                if (all) {
+                    take_from(sums.apart(r), values.of(some[r]), origin.data(), d);
+                } else {
+                    take_from(sums.apart(r), values.of(some[r]), members_, origin.data());
+                }
                 kernels_.add_scaled(mean, sums.apart(r), own, static_cast<std::int64_t>(d));
             }
             if (first == 0) {
@@ -216,6 +230,7 @@ private:
 
     const LabelledNumbers& table_;
     std::span<const std::int32_t> labels_;
+    std::vector<std::int32_t> members_;  // of the numbers of each row
     RowsByCell by_cell_;
     std::vector<std::size_t> occurring_;  // the configurations that have rows
     LabelMoments found_;
@@ -343,18 +358,25 @@ void add_products(const NumberBlock& block, std::span<const double> centres, std
     }
 }
 
-std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
-                                             StopCheck check) {
+std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const MomentsAsked> asked, StopCheck check) {
     constexpr auto parts = static_cast<std::int64_t>(MomentsWithin::parts);
-    std::vector<LabelMoments> found;
-    // few at once, as each has the order of all rows
-    for (std::size_t first = 0; first < sets.size(); first += sets_at_once) {
-        const auto some = sets.subspan(first, std::min(sets_at_once, sets.size() - first));
+    std::vector<LabelMoments> found(asked.size());
+    if (rows.n() <= few_rows) {
+        const auto count = [&](std::int64_t s) {
+            MomentsWithin within(rows, asked[s]);
+            for (std::size_t part = 0; part < MomentsWithin::parts; ++part) within.add(part);
+            found[s] = within.take();
+        };
+        run_tasks(static_cast<std::int64_t>(asked.size()), count, check);
+        return found;
+    }
+    for (std::size_t first = 0; first < asked.size(); first += sets_at_once) {
+        const auto some = asked.subspan(first, std::min(sets_at_once, asked.size() - first));
         const auto n = static_cast<std::int64_t>(some.size());
         std::vector<std::optional<MomentsWithin>> within(some.size());
         run_tasks(n, [&](std::int64_t s) { within[s].emplace(rows, some[s]); }, check);
         run_tasks(n * parts, [&](std::int64_t task) { within[task / parts]->add(static_cast<std::size_t>(task % parts)); }, check);
-        for (auto& one : within) found.push_back(one->take());
+        for (std::size_t s = 0; s < some.size(); ++s) found[first + s] = within[s]->take();
     }
     return found;
 }

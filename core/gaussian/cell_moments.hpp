@@ -79,9 +79,13 @@ struct LabelledNumbers {
     std::size_t n() const { return values.size() / d(); }
 };
 
-// The moments of all numbers within several sets of labels, with fewer than 2**31 configurations each.
-std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const std::span<const std::int32_t>> sets,
-                                         StopCheck check);
+// Labels in whose configurations, fewer than 2**31, the moments of some numbers are asked for: positions of columns,
+// ascending.
+struct MomentsAsked {
+    std::vector<std::int32_t> labels, numbers;
+};
+
+std::vector<LabelMoments> moments_within(const LabelledNumbers& rows, std::span<const MomentsAsked> asked, StopCheck check);
 
 // Adds the weighted numbers of each cell to its sums, (cells, d).
 void add_sums(const NumberBlock& block, std::span<double> sums);

@@ -6,8 +6,10 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/pool.hpp"
+#include "base/sequence_map.hpp"
 #include "gaussian/fractional.hpp"
 
 namespace fishernet {
@@ -15,12 +17,16 @@ namespace {
 
 constexpr std::int64_t families_at_once = 16;
 
-// The moments of all rows as one configuration.
+// The moments of some of the numbers, or of all, of all rows as one configuration.
+OwnedMoments whole(const CellMoments& cells, std::span<const std::int32_t> members) {
+    const std::vector<std::int64_t> groups(cells.size());
+    return pooled(cells, members, groups, 1);
+}
+
 OwnedMoments whole(const CellMoments& cells) {
     std::vector<std::int32_t> members(static_cast<std::size_t>(cells.d));
     std::iota(members.begin(), members.end(), 0);
-    const std::vector<std::int64_t> groups(cells.size());
-    return pooled(cells, members, groups, 1);
+    return whole(cells, members);
 }
 
 // The Cholesky factor of the products of a family's columns, the child last, a row after the other.
@@ -103,8 +109,10 @@ private:
 // Likelihoods of families of the same moments.
 class Likelihoods {
 public:
-    Likelihoods(const CellMoments& cells, std::span<const double> floors)
-        : cells_(cells), floors_(floors), all_(whole(cells)), least_(static_cast<std::size_t>(cells.d)) {
+    Likelihoods(const CellMoments& cells, std::span<const double> floors) : Likelihoods(cells, floors, whole(cells)) {}
+
+    Likelihoods(const CellMoments& cells, std::span<const double> floors, OwnedMoments all)
+        : cells_(cells), floors_(floors), all_(std::move(all)), least_(static_cast<std::size_t>(cells.d)) {
         for (std::size_t i = 0; i < least_.size(); ++i) least_[i] = no_rest * all_.products[CellMoments::place(i, i)];
     }
 
@@ -145,22 +153,23 @@ public:
 private:
     CellMoments cells_;
     std::span<const double> floors_;
-    OwnedMoments all_;
+    OwnedMoments all_;  // the rows of all cells
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
 
-}  // namespace
-
-std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
-                                      std::span<const double> floors, const Families& families, StopCheck check) {
+// Families by the moments of their labels: whose place each has.
+std::vector<double> likelihoods_of(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
+                                   std::span<const double> floors, const Families& families, const LabelMoments* all,
+                                   StopCheck check) {
     const auto n = static_cast<std::int64_t>(families.size());
-    std::vector<std::vector<double>> own_floors;  // of the numbers of each
-    for (const auto* one : moments) {
-        auto& of = own_floors.emplace_back();
-        for (const auto v : one->numbers) of.push_back(floors[static_cast<std::size_t>(v)]);
-    }
+    std::vector<std::vector<double>> own_floors(moments.size());  // of the numbers of each
     std::vector<std::optional<Likelihoods>> likelihoods(moments.size());
-    const auto prepare = [&](std::int64_t m) { likelihoods[m].emplace(moments[m]->moments.cells(), own_floors[m]); };
+    const auto prepare = [&](std::int64_t m) {
+        const auto& [_, numbers, cardinalities, states, own] = *moments[m];
+        for (const auto v : numbers) own_floors[m].push_back(floors[static_cast<std::size_t>(v)]);
+        auto every = all ? whole(all->moments.cells(), places(numbers, all->numbers)) : whole(own.cells());
+        likelihoods[m].emplace(own.cells(), own_floors[m], std::move(every));
+    };
     run_tasks(static_cast<std::int64_t>(moments.size()), prepare, check);
     std::vector<double> found(families.size());
     const auto score_block = [&](std::int64_t block) {
@@ -174,6 +183,89 @@ std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> momen
         }
     };
     run_tasks((n + families_at_once - 1) / families_at_once, score_block, check);
+    return found;
+}
+
+// Families whose parents have the same labels, which are asked for together.
+class ByLabels {
+public:
+    ByLabels(const MomentStore& store, const Families& families) : words_((store.n_columns() + 63) / 64) {
+        SequenceMap<std::size_t> group_of;
+        std::vector<std::int32_t> labels;
+        for (std::size_t f = 0; f < families.size(); ++f) {
+            labels.clear();
+            for (const auto p : families.parents_of(f)) {
+                if (!store.is_number(p)) labels.push_back(p);
+            }
+            const auto known = group_of.size();
+            const auto group = group_of[group_of.find_or_insert(labels, known)];
+            if (group == known) {
+                asked_.push_back({labels, {}});
+                members_.emplace_back();
+                marks_.resize(marks_.size() + words_);
+            }
+            members_[group].push_back(f);
+            mark(group, families.children[f]);
+            for (const auto p : families.parents_of(f)) {
+                if (store.is_number(p)) mark(group, p);
+            }
+        }
+        for (std::size_t group = 0; group < asked_.size(); ++group) {
+            for (const auto v : store.numbers()) {
+                if (word(group, v) >> (v % 64) & 1) asked_[group].numbers.push_back(v);
+            }
+        }
+    }
+
+    const std::vector<MomentsAsked>& asked() const { return asked_; }
+
+    // The families of a set of labels.
+    const std::vector<std::size_t>& members(std::size_t set) const { return members_[set]; }
+
+private:
+    std::uint64_t& word(std::size_t group, std::int32_t v) { return marks_[group * words_ + static_cast<std::size_t>(v) / 64]; }
+    void mark(std::size_t group, std::int32_t v) { word(group, v) |= std::uint64_t{1} << (v % 64); }
+
+    std::size_t words_;
+    std::vector<MomentsAsked> asked_;
+    std::vector<std::vector<std::size_t>> members_;
+    std::vector<std::uint64_t> marks_;  // the numbers of each group
+};
+
+}  // namespace
+
+std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
+                                      std::span<const double> floors, const Families& families, StopCheck check) {
+    return likelihoods_of(moments, of_family, floors, families, nullptr, check);
+}
+
+std::vector<double> mixed_likelihoods(MomentStore& store, std::span<const double> floors, const Families& families,
+                                      StopCheck check) {
+    std::vector<double> found(families.size());
+    if (found.empty()) return found;
+    const ByLabels by_labels(store, families);
+    const auto all = store.whole();
+    const auto score = [&](const MomentsFound& part) {
+        std::vector<const LabelMoments*> moments;
+        std::vector<std::int32_t> of_family, parents;
+        std::vector<std::size_t> members;
+        FamilyList of_numbers;
+        for (std::size_t at = 0; at < part.places.size(); ++at) {
+            moments.push_back(part.moments[at].get());
+            for (const auto f : by_labels.members(part.places[at])) {
+                parents.clear();
+                for (const auto p : families.parents_of(f)) {
+                    if (store.is_number(p)) parents.push_back(p);
+                }
+                of_numbers.add(families.children[f], parents);
+                of_family.push_back(static_cast<std::int32_t>(at));
+                members.push_back(f);
+            }
+        }
+        const auto scores = likelihoods_of(moments, of_family, floors, of_numbers.view(), all.get(), check);
+        for (std::size_t i = 0; i < members.size(); ++i) found[members[i]] = scores[i];
+    };
+    store.find(by_labels.asked(), score, check);
     return found;
 }
 

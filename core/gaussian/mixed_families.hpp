@@ -9,6 +9,7 @@
 #include "counts/families.hpp"
 #include "gaussian/available_moments.hpp"
 #include "gaussian/cell_moments.hpp"
+#include "gaussian/moment_store.hpp"
 
 namespace fishernet {
 
@@ -21,6 +22,10 @@ namespace fishernet {
 // is below the number's in `floors`, which is what rounding leaves of it. Families and floors are of the table's columns.
 std::vector<double> mixed_likelihoods(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
                                       std::span<const double> floors, const Families& families, StopCheck check);
+
+// The same of families whose parents are labels and numbers, by moments that a store has or counts.
+std::vector<double> mixed_likelihoods(MomentStore& store, std::span<const double> floors, const Families& families,
+                                      StopCheck check);
 
 // What the parents tell of each family's child, a number: its likelihood by regressions on them less that of the child
 // alone, both on the rows that lack nothing of the family, and how much weight these have.

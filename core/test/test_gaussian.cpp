@@ -8,6 +8,7 @@
 #include "gaussian/blanket_search.hpp"
 #include "gaussian/cell_moments.hpp"
 #include "gaussian/fractional.hpp"
+#include "gaussian/moment_store.hpp"
 #include "gaussian/regression.hpp"
 #include "test/check.hpp"
 #include "test/data.hpp"
@@ -307,8 +308,8 @@ TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
     for (const bool weighted : {false, true}) {
         const std::vector<std::int32_t> numbers{1, 3, 4};  // only their places are looked at
         const LabelledNumbers rows{table.columns.columns, numbers, values, weighted ? std::span<const double>(weights) : std::span<const double>()};
-        const std::vector<std::span<const std::int32_t>> sets{labels, {}};
-        const auto found = moments_within(rows, sets, nullptr);
+        const std::vector<MomentsAsked> asked{{labels, numbers}, {{}, numbers}};
+        const auto found = moments_within(rows, asked, nullptr);
         CHECK(found[1].moments.weights.size() == 1 && found[1].states.empty());
         double total = 0;
         for (std::size_t cell = 0; cell < found[0].moments.weights.size(); ++cell) {
@@ -335,6 +336,61 @@ TEST(moments_within_labels_are_those_of_the_rows_of_each_configuration) {
             total += weight;
         }
         CHECK(total == found[1].moments.weights[0]);
-        held_within(found[0], moments_within(rows, std::vector<std::span<const std::int32_t>>{std::span(labels).last(1)}, nullptr)[0]);
+        held_within(found[0], moments_within(rows, std::vector<MomentsAsked>{{{2}, numbers}}, nullptr)[0]);
+    }
+}
+
+// Whether two have the same labels and configurations, and moments alike of some numbers.
+bool alike(const LabelMoments& a, const LabelMoments& b, std::span<const std::int32_t> numbers) {
+    const auto of_a = within(a, a.labels, numbers).moments, of_b = within(b, b.labels, numbers).moments;
+    const auto near = [](double x, double y) { return std::fabs(x - y) < 1e-8; };
+    return a.labels == b.labels && a.states == b.states && of_a.weights == of_b.weights &&
+           std::ranges::equal(of_a.means, of_b.means, near) && std::ranges::equal(of_a.products, of_b.products, near);
+}
+
+TEST(moments_that_a_store_has_are_those_that_are_counted) {
+    // few rows, whose sets of labels are too rich to be joined, and many, whose rows are gone through in parts
+    for (const std::size_t n : {300, 20000}) {
+        const TestTable table(5, static_cast<std::int64_t>(n), {2, 3, 4, 2, 5, 3});
+        Draws draws(3, 0);
+        constexpr std::size_t d = 4;
+        std::vector<double> values(n * d);
+        for (auto& value : values) value = static_cast<double>(draws.below(2001)) / 1000 - 1;
+        const std::vector<std::int32_t> numbers{6, 7, 8, 9};  // only their places are looked at
+        const LabelledNumbers rows{table.columns.columns, numbers, values, {}};
+        std::size_t counted = 0;
+        const auto count = [&](std::span<const MomentsAsked> asked) {
+            counted += asked.size();
+            return moments_within(rows, asked, nullptr);
+        };
+        MomentStore store({2, 3, 4, 2, 5, 3, 1, 1, 1, 1}, numbers, static_cast<double>(n), count);
+        std::size_t n_asked = 0;
+        for (int round = 0; round < 60; ++round) {
+            std::vector<MomentsAsked> asked;
+            for (std::uint64_t set = 0; set < 12; ++set) {
+                const auto subset = draws.below(64), some = draws.below(15) + 1;
+                asked.emplace_back();
+                for (std::int32_t v = 0; v < 6; ++v) {
+                    if (subset >> v & 1) asked.back().labels.push_back(v);
+                }
+                for (std::int32_t v = 0; v < 4; ++v) {
+                    if (some >> v & 1) asked.back().numbers.push_back(6 + v);
+                }
+                if (std::ranges::count(asked, asked.back().labels, &MomentsAsked::labels) > 1) asked.pop_back();
+            }
+            std::vector<int> given(asked.size());
+            bool same = true;
+            const auto check = [&](const MomentsFound& found) {
+                for (std::size_t i = 0; i < found.places.size(); ++i) {
+                    const auto& of = asked[found.places[i]];
+                    ++given[found.places[i]];
+                    same = same && alike(*found.moments[i], moments_within(rows, {{of}}, nullptr)[0], of.numbers);
+                }
+            };
+            store.find(asked, check, nullptr);
+            CHECK(same && std::ranges::count(given, 1) == static_cast<std::ptrdiff_t>(asked.size()));
+            n_asked += asked.size();
+        }
+        CHECK(counted < n_asked / 2);
     }
 }

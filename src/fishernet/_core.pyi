@@ -1,6 +1,6 @@
 """The C++ core. Arguments are checked; what a caller got wrong is a ValueError whose text is for developers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import overload
 
 import numpy as np
@@ -596,24 +596,23 @@ class LabelMoments:
         means: Float64,
         products: Float64,
     ) -> None: ...
-    @property
-    def labels(self) -> tuple[int, ...]: ...
-    @property
-    def numbers(self) -> tuple[int, ...]: ...
-    @property
-    def size(self) -> int: ...
 
-def moments_within(
-    held: Sequence[LabelMoments],
-    of_set: Int32,
-    label_offsets: Int64,
-    labels: Int32,
-    number_offsets: Int64,
-    numbers: Int32,
-) -> list[LabelMoments]: ...
-def moments_of_rows(
-    table: Columns, numbers: Int32, values: Float64, weights: Float64 | None, offsets: Int64, members: Int32
-) -> list[LabelMoments]: ...
+_Labels = tuple[int, ...]
+_Numbers = tuple[int, ...]
+
+class LabelledNumbers:
+    def __init__(self, table: Columns, numbers: Int32, values: Float64, weights: Float64 | None) -> None: ...
+
+class MomentStore:
+    def __init__(
+        self,
+        cardinalities: Int64,
+        numbers: Int32,
+        total: float,
+        source: LabelledNumbers | Callable[[list[tuple[_Labels, _Numbers]]], Iterable[LabelMoments]],
+    ) -> None: ...
+    def likelihoods(self, floors: Float64, children: Int32, offsets: Int64, parents: Int32) -> Float64: ...
+
 def mixed_family_likelihoods(
     moments: Sequence[LabelMoments], of_family: Int32, floors: Float64, children: Int32, offsets: Int64, parents: Int32
 ) -> Float64: ...

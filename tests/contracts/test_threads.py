@@ -251,19 +251,36 @@ def ask_incomplete_rows(made: _core.IncompleteRows) -> Any:
     return made.told_by_parents(i32(1, 2), i64(0, 1, 3), i32(0, 0, 1))
 
 
+def labelled_numbers() -> _core.LabelledNumbers:
+    """Two numbers beside the labels of a table."""
+    return _core.LabelledNumbers(columns(), i32(3, 4), np.random.default_rng(1).normal(size=(TABLE.n_rows, 2)), None)
+
+
 def label_moments() -> _core.LabelMoments:
-    """Two numbers in the configurations of three labels."""
-    values = np.random.default_rng(1).normal(size=(TABLE.n_rows, 2))
-    return _core.moments_of_rows(columns(), i32(3, 4), values, None, i64(0, 3), i32(0, 1, 2))[0]
+    """Two numbers in two configurations of a label."""
+    states, weights = np.array([[0], [1]], np.uint32), np.array([9.0, 9.0])
+    return _core.LabelMoments(
+        i32(0), i32(3, 4), np.array([2], np.uint32), states, weights, np.ones((2, 2)), np.ones((2, 3))
+    )
 
 
 def ask_label_moments(made: _core.LabelMoments) -> Any:
-    some = _core.moments_within([made], i32(0), i64(0, 2), i32(0, 2), i64(0, 2), i32(3, 4))
-    return _core.mixed_family_likelihoods([made, *some], i32(0, 1), np.zeros(5), i32(3, 4), i64(0, 1, 1), i32(4))
+    return _core.mixed_family_likelihoods([made], i32(0, 0), np.zeros(5), i32(3, 4), i64(0, 1, 1), i32(4))
+
+
+def moment_store(source: Any = None) -> _core.MomentStore:
+    """The moments of the same numbers, which are counted in rows as they are asked for."""
+    return _core.MomentStore(STATES, i32(3, 4), float(TABLE.n_rows), source or labelled_numbers())
+
+
+def ask_moment_store(made: _core.MomentStore) -> Any:
+    return made.likelihoods(np.zeros(5), i32(3, 4, 3), i64(0, 2, 4, 6), i32(0, 4, 1, 2, 0, 1))
 
 
 QUESTIONS = {
     "LabelMoments": Question(label_moments, ask_label_moments),
+    "LabelledNumbers": Question(labelled_numbers, lambda made: ask_moment_store(moment_store(made))),
+    "MomentStore": Question(moment_store, ask_moment_store),
     "IncompleteRows": Question(incomplete_rows, ask_incomplete_rows),
     "MixedModel": Question(mixed_model, ask_mixed_model),
     "MixedGap": Question(lambda: _core.MixedGap(mixed_model(), [0], [0, 1], []), ask_mixed_gap),

@@ -56,8 +56,20 @@ def moments(**changed: Any) -> Any:
     return _core.LabelMoments(**(arguments | {"products": np.zeros((2, 3))} | changed))
 
 
-def within(label: int = 0, number: int = 1, of_set: int = 0) -> Any:
-    return _core.moments_within([moments()], i32(of_set), i64(0, 1), i32(label), i64(0, 1), i32(number))
+def whole() -> Any:
+    """One configuration of no label, with the same numbers."""
+    none = {"labels": i32(), "cardinalities": np.array([], np.uint32), "states": np.zeros((1, 0), np.uint32)}
+    return moments(**none, weights=np.full(1, 4.0), means=np.zeros((1, 2)), products=np.ones((1, 3)))
+
+
+def store(counted: Any = (), **changed: Any) -> Any:
+    """Moments of two numbers beside a label, which a function counts."""
+    arguments = {"cardinalities": i64(2, 1, 1), "numbers": i32(1, 2), "total": 4.0, "source": lambda asked: counted}
+    return _core.MomentStore(**(arguments | changed))
+
+
+def of_store(made: Any, child: int = 1, floors: int = 3, parent: int = 0) -> Any:
+    return made.likelihoods(np.zeros(floors), i32(child), i64(0, 1), i32(parent))
 
 
 def likelihoods(child: int = 1, of_family: int = 0, floors: int = 3) -> Any:
@@ -95,9 +107,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a label without cardinality": (lambda: moments(cardinalities=np.zeros(0, np.uint32)), "needs its cardinality"),
     "means of other numbers": (lambda: moments(means=np.zeros((2, 3))), "needs a mean"),
     "products of other numbers": (lambda: moments(products=np.zeros((2, 4))), "the product of each number"),
-    "a label that was not counted": (lambda: within(label=1), "not within"),
-    "a number that was not counted": (lambda: within(number=0), "not within"),
-    "moments that are not there": (lambda: within(of_set=1), "not there"),
+    "a store without numbers": (lambda: store(numbers=i32()), "no numbers"),
+    "a store of a number beyond the columns": (lambda: store(numbers=i32(3)), "out of range"),
+    "a store of a column without states": (lambda: store(cardinalities=i64(0, 1, 1)), "no state"),
+    "a store that nothing counts for": (lambda: store(source=3), "a function that counts"),
+    "a child that is a label": (lambda: of_store(store(), child=0, parent=1), "must be a number"),
+    "a store's floor that is lacking": (lambda: of_store(store(), floors=2), "needs a floor"),
+    "a store's labels beyond 32 bits": (lambda: of_store(store(cardinalities=i64(2**31, 1, 1))), "too many config"),
+    "moments that were not counted": (lambda: of_store(store()), "lacking"),
+    "moments of another set": (lambda: of_store(store([moments()])), "another set"),
+    "moments of too many sets": (lambda: of_store(store([whole(), moments()])), "more sets"),
     "a family beyond its moments": (lambda: likelihoods(child=0), "not among the numbers"),
     "a family without moments": (lambda: likelihoods(of_family=1), "not there"),
     "a number without a floor": (lambda: likelihoods(floors=2), "out of range|needs a floor|in range"),

@@ -507,25 +507,29 @@ def near(**changed: Any) -> Any:
     return _core.NearBest(**(arguments | changed))
 
 
-def within(**changed: Any) -> Any:
-    table = _core.Columns([np.array([0, 1], np.uint8), np.array([0, 2], np.uint8)], i64(2, 2), 2)
-    arguments: dict[str, Any] = {"table": table, "numbers": i32(2), "values": np.ones((2, 1)), "weights": None}
-    arguments |= {"offsets": i64(0, 1), "members": i32(0)}
-    return _core.moments_of_rows(**(arguments | changed))
+def labelled(has_gap: bool = False, **changed: Any) -> Any:
+    table = _core.Columns([np.array([0, 2 if has_gap else 1], np.uint8), np.zeros(2, np.uint8)], i64(2, 1), 2)
+    arguments: dict[str, Any] = {"table": table, "numbers": i32(1), "values": np.ones((2, 1)), "weights": None}
+    return _core.LabelledNumbers(**(arguments | changed))
+
+
+def of_rows(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"cardinalities": i64(2, 1), "numbers": i32(1), "total": 2.0, "source": labelled()}
+    return _core.MomentStore(**(arguments | changed))
 
 
 WRONG += [
     ("graphs that are better than the best", lambda: near(within=-1.0)),
     ("graphs of any score", lambda: near(within=np.inf)),
     ("no graphs", lambda: near(most=0)),
-    ("rows without numbers", lambda: within(values=np.ones((3, 1)))),
-    ("numbers of no column", lambda: within(values=np.ones((2, 0)))),
-    ("weights of other rows", lambda: within(weights=np.ones(3))),
-    ("sets that end before they begin", lambda: within(offsets=i64(0, 1, 0))),
-    ("sets beyond their members", lambda: within(offsets=i64(0, 2))),
-    ("no first set", lambda: within(offsets=i64())),
-    ("a label that no table has", lambda: within(members=i32(2))),
-    ("a label that is missing", lambda: within(members=i32(1))),
+    ("rows without numbers", lambda: labelled(values=np.ones((3, 1)))),
+    ("numbers of no column", lambda: labelled(values=np.ones((2, 0)), numbers=i32())),
+    ("a number that no table has", lambda: labelled(numbers=i32(2))),
+    ("weights of other rows", lambda: labelled(weights=np.ones(3))),
+    ("a label that is missing", lambda: labelled(has_gap=True)),
+    ("rows of other states", lambda: of_rows(cardinalities=i64(3, 1))),
+    ("rows of other columns", lambda: of_rows(cardinalities=i64(2, 1, 1))),
+    ("rows of other numbers", lambda: of_rows(numbers=i32(0))),
     ("products that are not square", lambda: blankets(products=np.ones((2, 3)))),
     ("a product beyond 1", lambda: blankets(products=np.array([[1.0, 1.5], [1.5, 1.0]]))),
     ("a product that is no number", lambda: blankets(products=np.full((2, 2), np.nan))),

@@ -6,7 +6,6 @@ that a test which exchanges rows between the tables stays exact. Tests by the gr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -26,7 +25,7 @@ from fishernet.data.variable import Variable, mixes_numbers
 from fishernet.graphs import Dag
 from fishernet.learn import parameters, structure
 from fishernet.learn.missing.ways import nearly_empty
-from fishernet.learn.order import Order
+from fishernet.learn.order import FEW_OF_BOTH, Order
 from fishernet.learn.rules import Rules
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Families, LocalScores, Score
@@ -37,6 +36,7 @@ MOST_LEARNED = 100_000  # rows that a graph is learned from: of 13 columns in 5 
 MOST_KEPT = 4  # graphs
 FEWEST = 2  # rows that a configuration of numbers in bins has on average, where these are looked at
 RESTARTS = 2  # of the search for a graph of labels and numbers: more find little, and take long
+MOST_PARENTS = 10  # of a column among very many: copies and sums of others would give it dozens, which take minutes
 
 _known: dict[Any, Dag] = {}  # graphs by their rows: a test and an explanation of the same tables share one
 
@@ -119,7 +119,7 @@ class _Gains:
         self.score: Score = NodeAverage(prior=True) if rows.has_missing else Bic(prior=True)
         cut = rows.discretize(AUTO)
         self._ways = LocalScores(rows, self.score), LocalScores(cut, self.score)
-        self._states = [cast(Variable, variable).cardinality for variable in cut.variables]
+        self._states = np.array([float(cast(Variable, variable).cardinality) for variable in cut.variables])
         self._number = np.array([variable.is_continuous for variable in rows.variables])
         alone = Families.from_pairs((v, ()) for v in range(len(self._number)))
         self._alone = [way(alone) for way in self._ways]
@@ -143,8 +143,7 @@ class _Gains:
 
     def _few(self, families: Families) -> npt.NDArray[np.bool_]:
         """Return which families have so few configurations in bins that the rows could tell of each."""
-        sizes = (math.prod(self._states[p] for p in parents) for _, parents in families)
-        return np.fromiter(sizes, dtype=np.float64, count=len(families)) * FEWEST <= self.source.total
+        return families.configurations(self._states) * FEWEST <= self.source.total
 
     def for_core(self) -> Callable[..., npt.NDArray[np.float64]]:
         """Return what a search of the core calls."""
@@ -155,5 +154,6 @@ def _seen_two_ways(rows: Table) -> Dag:
     """Return the graph of labels and numbers, in which no arc runs from a number to a label."""
     states = [variable.cardinality for variable in rows.variables]
     forbidden = [(parent, child) for parent in nearly_empty(rows) for child in rows.names if child != parent]
-    rules = Rules.of(rows.names, states=states, forbidden=forbidden).of_columns(rows.variables)
-    return Order(seed=0, restarts=RESTARTS).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag
+    limit, restarts = (None, RESTARTS) if len(states) <= FEW_OF_BOTH else (MOST_PARENTS, 0)
+    rules = Rules.of(rows.names, states=states, forbidden=forbidden, max_parents=limit).of_columns(rows.variables)
+    return Order(seed=0, restarts=restarts).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag

@@ -30,7 +30,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.scores.base import Families
-from fishernet.scores.label_moments import LabelMoments, moments_of
+from fishernet.scores.label_moments import moment_store, moments_of
 from fishernet.scores.node_average import told_as_by_all
 
 Floats = npt.NDArray[np.float64]
@@ -71,9 +71,6 @@ class MixedTerms:
         self._states = np.array([float(variable.cardinality) for variable in source.variables])
         self._label_at = (np.cumsum(~self._is_number) - 1).astype(np.int32)
         self._by_family = source.has_missing or source.by_set
-        self._moments = LabelMoments(source)
-        self._alone: dict[int, float] = {}
-        self._floors = np.zeros(len(source.variables))  # of numbers that were looked at alone: their least variance
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families, (n_families,)."""
@@ -97,14 +94,13 @@ class MixedTerms:
 
     def _regressions(self, families: Families) -> Floats:
         """Return the scores of families of numbers, (n_families,)."""
-        for child in np.unique(families.children).tolist():
-            self._look_at(child)
         cells, are_numbers = families.configurations(self._states), self._is_number[families.parents]
         n_parameters = cells * (2 + np.bincount(families.owners[are_numbers], minlength=len(families)))
+        telling = self._telling(families, cells)
         if self._by_family:
-            likelihoods = self._available(self._telling(families, cells), n_parameters)
+            likelihoods = self._available(telling, n_parameters)
         else:
-            likelihoods = self._shared(self._telling(families, cells))
+            likelihoods = self._moments.likelihoods(self._floors, telling.children, telling.offsets, telling.parents)
         paid = self._price * n_parameters + self._arc_price * np.diff(families.offsets)
         return np.asarray(likelihoods - paid)
 
@@ -116,30 +112,38 @@ class MixedTerms:
         few = (2 * cells <= self._source.total) & (cells * len(self._numbers) ** 2 <= MOST_OF_SET)
         return families.keeping((few | (cells == 1))[families.owners] | self._is_number[families.parents])
 
-    def _shared(self, families: Families) -> Floats:
-        """Return the likelihoods of families of complete rows."""
-        are_numbers = self._is_number[families.parents]
-        numbers = families.keeping(are_numbers)
-        sets, which = families.keeping(~are_numbers).parent_sets()
-        wanted = np.zeros((len(sets), len(self._is_number)), dtype=bool)
-        wanted[which, families.children] = True
-        wanted[which[numbers.owners], numbers.parents] = True
-        marks = [of.tobytes() for of in wanted]  # most sets are asked about the same numbers
-        numbers_of = {mark: tuple(np.flatnonzero(np.frombuffer(mark, bool)).tolist()) for mark in set(marks)}
-        asked = {labels: numbers_of[mark] for labels, mark in zip(sets, marks, strict=True)}
-        by_set = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
-        with_labels = dict(zip(sets, by_set, strict=True))
-        found = np.empty(len(families))
-        for several in self._moments.of(asked):
-            members = [with_labels[moments.labels] for moments in several]
-            if members:
-                places, of_family = np.concatenate(members), np.repeat(np.arange(len(several)), list(map(len, members)))
-                found[places] = self._of_moments(several, of_family, numbers.take(places))
-        return found
+    @cached_property
+    def _moments(self) -> _core.MomentStore:
+        return moment_store(self._source)
+
+    @cached_property
+    def _singles(self) -> dict[int, Statistic]:
+        """The statistic of each number alone."""
+        statistics = self._source.statistics([(v,) for v in self._numbers])
+        return dict(zip(self._numbers, statistics, strict=True))
+
+    @cached_property
+    def _floors(self) -> Floats:
+        """The least variance of each number, (n_variables,)."""
+        floors = np.zeros(len(self._source.variables))
+        for v, one in self._singles.items():
+            floors[v] = self._of([v])[0].least_variance(float(one.mean[0]) if one.total else 0.0)
+        return floors
+
+    @cached_property
+    def _alone(self) -> Floats:
+        """The likelihood of each number without parents, on the rows that know it, (n_variables,)."""
+        alone = np.zeros(len(self._source.variables))
+        for v, one in self._singles.items():
+            if one.total:
+                family = Families.from_pairs([(v, ())])
+                known = float(self._of_moments([moments_of(one)], np.zeros(1), family)[0])
+                alone[v] = known * (float(self._source.total) / float(one.total) if self._averaged else 1.0)
+        return alone
 
     def _available(self, families: Families, n_parameters: Floats) -> Floats:
         """Return the same of rows that lack cells: what parents tell on the complete ones, and the child alone."""
-        alone = np.array([self._alone[child] for child in families.children.tolist()])
+        alone = self._alone[families.children]
         if self._source.rows is None:
             gains, known = self._of_statistics(list(families))
         else:
@@ -159,8 +163,6 @@ class MixedTerms:
         places = np.full(len(rows.variables), -1, dtype=np.int32)
         places[self._numbers] = np.arange(len(self._numbers))
         weights = None if rows.weights is None else rows.weights.astype(np.float64)
-        for v in self._numbers:
-            self._alone_of(v)
         return _core.IncompleteRows(rows.native, places, values, weights, self._floors)
 
     def _of_statistics(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
@@ -177,7 +179,6 @@ class MixedTerms:
         return self._likelihood(child, parents, statistic) - self._likelihood(child, beyond, few)
 
     def _likelihood(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        self._alone_of(child)
         family = Families.from_pairs([(child, [p for p in parents if self._is_number[p]])])
         return float(self._of_moments([moments_of(statistic)], np.zeros(1), family)[0])
 
@@ -185,28 +186,6 @@ class MixedTerms:
         """Return the likelihoods of families by moments; no variance is below that of rounding."""
         flat = families.children, families.offsets, families.parents
         return _core.mixed_family_likelihoods(moments, of_family.astype(np.int32), self._floors, *flat)
-
-    def _look_at(self, child: int) -> None:
-        """Find the least variance of a number, and where cells are missing its likelihood alone."""
-        means = None if self._by_family else self._moments.means
-        if means is None:
-            self._alone_of(child)
-        elif not self._floors[child]:
-            self._floors[child] = self._of([child])[0].least_variance(means[child])
-
-    def _alone_of(self, child: int) -> float:
-        """Return the likelihood of a number without parents, on the rows that know it."""
-        if child not in self._alone:
-            [statistic] = self._source.statistics([(child,)])
-            total = float(statistic.total)
-            mean = float(statistic.mean[0]) if total else 0.0
-            self._floors[child] = self._of([child])[0].least_variance(mean)
-            of_known = 0.0
-            if total:
-                one = Families.from_pairs([(child, ())])
-                of_known = float(self._of_moments([moments_of(statistic)], np.zeros(1), one)[0])
-            self._alone[child] = of_known * (float(self._source.total) / total if self._averaged and total else 1.0)
-        return self._alone[child]
 
 
 def label_below_numbers(child: str, numbers: Sequence[str]) -> SchemaError:
