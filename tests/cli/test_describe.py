@@ -70,7 +70,7 @@ def test_what_missing_cells_depend_on_is_told_below(tmp_path: Path) -> None:
     path = holes(tmp_path)
     table, odd, plan, below = good("describe", path, "--exclude", "id", "--bins", "none").out.split("\n\n", 3)
     assert "copies of another row" in odd
-    assert "100 rows lack 'blood', 80 rows lack 'weight': learned from the rows complete" in " ".join(plan.split())
+    assert "100 rows lack 'blood', 80 rows lack 'weight': learned by EM" in " ".join(plan.split())
     assert table.splitlines()[0] == "400 rows, 3 columns"
     said = " ".join(below.split())
     assert said.startswith("Missing cells: not completely at random. In 1 of 2 columns with missing cells")

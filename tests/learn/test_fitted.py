@@ -54,7 +54,7 @@ def test_numbers_and_missing_cells_need_no_option() -> None:
     frame["sick"] = [None if k % 10 == 0 else "yes" if v > 0 else "no" for k, v in enumerate(x)]
     found = fn.learn.fit(frame)
     assert found.model.values == "mixed"
-    assert found.to_dict()["missing"] == "node-average"
+    assert found.to_dict()["missing"] == "em"
     graph = fn.learn.fit({name: frame[name] for name in ("x", "y")}, "gaussian")
     assert graph.model.edges == (("x", "y"),)
     tests = fn.learn.fit({name: frame[name] for name in ("x", "y")}, "markov", test="fisher-z")

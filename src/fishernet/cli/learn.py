@@ -279,9 +279,8 @@ def _read(reading: Reading, path: Path, learner: Learner, output: Path | None, p
         what = f"{option_of(option)} {value}"
         return refuse_empty(path, reading.read_numbers(path, what, progress=progress))
     holds = output is None or ending(output) in Learner.endings  # other files are of networks of states alone
-    mixes = learner.mixes and holds and reading.way != "em"  # structural EM is of labels alone
     rows = learner.labelled(refuse_empty(path, reading.read(path, progress)))
-    return reading.ready(rows) if mixes else reading.in_states(rows)
+    return reading.ready(rows) if learner.mixes and holds else reading.in_states(rows)
 
 
 def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:

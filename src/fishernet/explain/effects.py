@@ -38,7 +38,8 @@ from fishernet.data.matching import as_data
 from fishernet.graphs import Cpdag, Dag
 from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer import impute
-from fishernet.learn.fitting import fit_conditionals, parameters
+from fishernet.learn.conditional_fits import fit_conditionals
+from fishernet.learn.fitting import parameters
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]

@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -43,8 +44,8 @@ from fishernet.learn.classifiers import tree_below
 from fishernet.learn.em import EmResult
 from fishernet.learn.fitting import parameters
 from fishernet.learn.missing.hidden_states import MOST_STATES, bic, climbed
-from fishernet.learn.missing.incomplete import em_fit, incomplete_rows, row_weights, with_tables
-from fishernet.learn.missing.structural_em import by_turns
+from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.structural_em import COMPLETIONS, by_turns
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -396,7 +397,10 @@ class _Mixture:
             start = parameters(dag, counts, smoothing=smoothing)
             return em_fit(dag, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
 
-        return by_turns(found, whole, lambda counts: tree_below(counts, len(features), features), fitted_from, enough)
+        expected = partial(ExpectedCounts, rows=whole, most=COMPLETIONS)
+        return by_turns(
+            found, expected, lambda counts: tree_below(counts, len(features), features), fitted_from, enough
+        )
 
     def result(self, found: EmResult[BayesianNetwork], scores: Mapping[int, float], began: float) -> Clusters:
         """Return the clusters of a fit, numbered by their shares."""

@@ -24,8 +24,9 @@ from fishernet.graphs import Dag
 from fishernet.learn.blankets import CONTINUOUS, DISCRETE, markov_blankets
 from fishernet.learn.blankets import RULES as BLANKET_RULES
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan, with_label
+from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.cross_validation import Likelihood, PredictionQuality, hold_out
-from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals, gaussian_network, parameters
+from fishernet.learn.fitting import KINDS, check_smoothing, gaussian_network, parameters
 from fishernet.learn.local_learning import counted, known_cells, local_structure
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.numbers.preparing import prepared

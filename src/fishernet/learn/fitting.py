@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, SchemaError, warn
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, shown
 from fishernet.base.progress import Watch
 from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
-from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
+from fishernet.data import Scatter, Source, Table, as_scatter, as_source
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.options import Bins
@@ -22,20 +22,19 @@ from fishernet.data.source import is_source
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
+from fishernet.learn.conditional_fits import Fit, fit_conditionals
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
-from fishernet.learn.missing.mixed_em import mixed_em, strayed
+from fishernet.learn.missing.mixed_em import fit_mixed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure
-from fishernet.models import BayesianNetwork, ConditionalGaussian, FullTable, GaussianMarkovNetwork
-from fishernet.models.conditionals import Conditional
-from fishernet.models.conditionals.base import Grouped, check_cells
+from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
+from fishernet.models.conditionals.base import Grouped
 from fishernet.models.zero_pattern import completed_precision
 from fishernet.scores import named_score
-from fishernet.scores.mixed import label_below_numbers
 
 GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
 GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
@@ -246,7 +245,13 @@ def parameters(
         )
     lacking = None if available_cases or make != "table" else _incomplete_mixed(source, dag.names)
     if lacking is not None:
-        return _by_mixed_em(dag, lacking, smoothing, ess, options)
+        refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of labels and numbers")
+        max_seconds = options.get("max_seconds")
+        effort = Effort(1, options.get("max_steps", MIXED_STEPS), options.get("tolerance", MIXED_TOLERANCE))
+        watch = Watch(options.get("progress"), "fitting a network", max_seconds)
+        found = fit_mixed(dag, lacking, effort, watch, smoothing=smoothing, ess=ess)
+        warn_of_stop(found, max_seconds)
+        return found.model
     kind = KINDS[make](source.total, options)
     if available_cases or lacks_states:
         source = AvailableCases(source)
@@ -308,32 +313,6 @@ def _incomplete_mixed(source: Source, names: Sequence[str]) -> Table | None:
     return used if used.has_missing and mixes_numbers(used.variables) else None
 
 
-def _by_mixed_em(
-    dag: Dag, rows: Table, smoothing: float | str, ess: float | None, options: dict[str, Any]
-) -> BayesianNetwork:
-    """Return the likeliest network of labels and numbers for rows that lack some."""
-    refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of labels and numbers")
-    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
-
-    def refit(source: Source) -> BayesianNetwork:
-        fitted = fit_conditionals(source, families, smoothing=smoothing, ess=ess)
-        return BayesianNetwork(rows.variables, fitted, n_rows=rows.total)
-
-    max_seconds = options.get("max_seconds")
-    effort = Effort(1, options.get("max_steps", MIXED_STEPS), options.get("tolerance", MIXED_TOLERANCE))
-    watch = Watch(options.get("progress"), "fitting a network", max_seconds)
-    start = refit(AvailableCases(rows))
-    found = mixed_em(rows, start, refit, effort, watch)
-    warn_of_stop(found, max_seconds)
-    if far := strayed(found.model, rows):
-        warn(
-            f"EM leads {listed(far)} far from what is known of {'it' if len(far) == 1 else 'them'}, as where missing "
-            "cells let a conditional fit without an error: each is fitted to the rows complete in it"
-        )
-        return start
-    return found.model
-
-
 def _linear_gaussian(dag: Dag, variables: Sequence[Column], scatter: Scatter) -> BayesianNetwork:
     """Return a graph's network fitted to the scatter of its variables, in their order."""
     require_spread(scatter)
@@ -373,57 +352,6 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
         conditionals.append(conditional.with_probabilities(cells / cells.sum(axis=1, keepdims=True)))
         first += math.prod(shape)
     return BayesianNetwork(net.variables, conditionals, n_rows=table.total)
-
-
-class Fit(Protocol):
-    """Who makes a conditional of counts: a `FullTable`, or what lets configurations share rows."""
-
-    def fit(
-        self,
-        statistic: Statistic,
-        family: Sequence[int],
-        variables: Sequence[Any],
-        *,
-        smoothing: float | str,
-        ess: float | None,
-        positions: Sequence[int] | None,
-    ) -> Conditional:
-        """Return the conditional of the last of a family, given the others; see `FullTable.fit`."""
-
-
-def fit_conditionals(
-    source: Source,
-    families: Sequence[tuple[int, ...]],
-    places: Sequence[tuple[int, ...]] | None = None,
-    *,
-    kind: Fit | None = None,
-    every: Sequence[Column] | None = None,
-    statistics: Sequence[Statistic] | None = None,
-    **how: Any,
-) -> list[Conditional]:
-    """Fit the conditional of the last of each family's positions, given the others in their order.
-
-    `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts,
-    and random, which draws conditionals from their posterior distributions. Counts make full tables, or what `kind`
-    makes of them. `every` are the variables where they say more than the source's do, as units of dates; `statistics`
-    are the families', where they were asked already.
-    """
-    every = source.variables if every is None else every
-    of = [[every[v] for v in family] for family in families]
-    for *above, child in of:
-        numbers = [variable.name for variable in above if variable.is_continuous]
-        if numbers and not child.is_continuous:
-            raise label_below_numbers(child.name, numbers)
-    if kind is None:
-        for variables in of:
-            check_cells(variables, f"the conditional of {variables[-1].name!r}")
-    if statistics is None:
-        statistics = source.statistics([tuple(sorted(family)) for family in families])
-    kinds: Any = {True: ConditionalGaussian, False: kind or FullTable}
-    return [
-        kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
-        for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
-    ]
 
 
 def bayesian_network(

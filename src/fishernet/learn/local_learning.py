@@ -27,7 +27,8 @@ from fishernet.base.vocabulary import IncompleteName, InputSearchName, ScoreName
 from fishernet.data import Source, Table, categorical_source
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
-from fishernet.learn.fitting import bayesian_network, check_smoothing, fit_conditionals
+from fishernet.learn.conditional_fits import fit_conditionals
+from fishernet.learn.fitting import bayesian_network, check_smoothing
 from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts
 from fishernet.learn.missing.ways import MISSING, nearly_empty, way_with_missing
 from fishernet.learn.rules import MAX_CELLS, Rules

@@ -131,9 +131,11 @@ def structure(
     missing : {"em", "node-average"}, optional
         How a table with missing cells is learned from. "em": structural EM, searches on expected statistics, round by
         round; it uses all that is known of every row, and is right where cells are missing at random (whether one is
-        missing may depend on what is known of its row). "node-average": one search that scores each family on the rows
-        that are complete in it [2]_, by a penalized likelihood of its own (no other `score` then); fast, and right
-        where cells are missing completely at random. Default: "em" for up to 200,000 cells or another score than BIC.
+        missing may depend on what is known of its row). Of labels and numbers it begins with the graph that
+        "node-average" finds, and what rows lack is drawn, several times over. "node-average": one search that scores
+        each family on the rows that are complete in it [2]_, by a penalized likelihood of its own (no other `score`
+        then); fast, and right where cells are missing completely at random. Default: "em" for up to 200,000 cells or
+        another score than BIC.
     checkpoint : path, optional
         A file in which the search leaves its state, at most once a second and when it ends. After it was stopped (by a
         kill, Ctrl-C, an exception, `max_seconds`), the same call goes on from there and ends with the same graph, steps

@@ -202,7 +202,7 @@ class Material:
     @property
     def for_missing(self) -> dict[str, Any]:
         """How structures are learned where cells are missing: by a score made for that."""
-        missing = self.table.has_missing and not any(v.is_continuous for v in self.table.variables)
+        missing = self.table.has_missing and not all(v.is_continuous for v in self.table.variables)
         return {"missing": "node-average"} if missing else {}
 
 

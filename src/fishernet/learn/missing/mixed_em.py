@@ -14,18 +14,22 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import warn
-from fishernet.base.names import several
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Watch
+from fishernet.base.random import generator
 from fishernet.data import Source, Statistic, Table
 from fishernet.data.variable import Column
+from fishernet.graphs import Dag
 from fishernet.infer.completion import require_possible
 from fishernet.infer.mixed import Gap, GappedRows, Rows, Sums
+from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.em import Effort, EmResult, fit
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
@@ -120,17 +124,64 @@ class MixedSteps:
         return 0.0
 
 
-def mixed_em(
-    rows: Table, start: BayesianNetwork, refit: Refit, effort: Effort, watch: Watch | None = None
+def fit_mixed(
+    dag: Dag,
+    rows: Table,
+    effort: Effort,
+    watch: Watch | None = None,
+    *,
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+    told: bool = True,
 ) -> EmResult[BayesianNetwork]:
-    """Fit a network's parameters to rows that lack cells, beginning with those of `start`."""
+    """Fit the parameters of a graph of labels and numbers to rows of its variables, in their order.
+
+    It begins with the rows that are complete in each family, and ends with these where EM leads astray. That, and what
+    is passed over, is told in warnings.
+    """
+    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+
+    def refit(source: Source) -> BayesianNetwork:
+        fitted = fit_conditionals(source, families, smoothing=smoothing, ess=ess)
+        return BayesianNetwork(rows.variables, fitted, n_rows=rows.total)
+
+    start = refit(AvailableCases(rows))
     steps = MixedSteps(rows, start, refit)
-    if n := steps.passed_over():
+    if told and (n := steps.passed_over()):
         warn(
             f"{several(n, 'row')} of {rows.n_rows:,} {'lacks' if n == 1 else 'lack'} more labels that depend on one "
             "another than EM goes through: a conditional is fitted without those of them in which it lacks cells"
         )
-    return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+    found = fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+    far = strayed(found.model, rows)
+    if told and far:
+        warn(
+            f"EM leads {listed(far)} far from what is known of {'it' if len(far) == 1 else 'them'}, as where missing "
+            "cells let a conditional fit without an error: each is fitted to the rows complete in it"
+        )
+    return replace(found, model=start) if far else found
+
+
+def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
+    """Return rows several times over, each a fraction, with what they lack drawn given what they know.
+
+    Those that lack more than a step of EM goes through are left out. The same call draws the same.
+    """
+    lacking = GappedRows(net, rows, keep=True, rounded=False, limit=sys.maxsize)
+    kept, random = set(_within_reach(lacking.gaps)), generator(0)
+    columns = [np.tile(column, copies) for column in rows.codes]
+    weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
+    passed_over = np.zeros(rows.n_rows, dtype=bool)
+    for at, (gap, which) in enumerate(lacking.gaps):
+        if at not in kept:
+            passed_over[which] = True
+            continue
+        for first in range(0, len(columns[0]), rows.n_rows):
+            noise = random.standard_normal((len(gap.missing) + 1, len(which)))
+            for v, values in gap.completed(lacking.cells, which, noise).items():
+                columns[v][first + which] = rows.variables[v].unscaled(values)
+    drawn = Table.adopt(rows.variables, columns, weights=weights, n_rows=copies * rows.n_rows)
+    return drawn[np.flatnonzero(~np.tile(passed_over, copies))] if passed_over.any() else drawn
 
 
 def _within_reach(gaps: Sequence[tuple[Gap, Rows]]) -> list[int]:

@@ -21,8 +21,8 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     """Return how a source's missing cells are dealt with; None where there are none.
 
     Without a wish it is "em" for up to 200,000 cells, and for scores other than BIC, and "node-average" otherwise. That
-    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone. With
-    numbers it is "node-average" for BIC, and none for other scores, which take the rows that are complete in a family.
+    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone. For numbers
+    alone it is "node-average" for BIC, and none for other scores: those of numbers go by moments that EM finds.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in BY_AVERAGE:
@@ -31,20 +31,21 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
         )
     if not source.has_missing:
         return None
-    numbers = sum(variable.is_continuous for variable in source.variables)
-    if numbers and (numbers < len(source.variables) or score in BY_AVERAGE[1:]):
-        if way == "em":
+    if all(variable.is_continuous for variable in source.variables):
+        if way == "em" and score in BY_AVERAGE[1:]:
             raise FishernetError(
-                "structural EM is of labels alone; with numbers missing='node-average' learns the graph, and EM the "
-                "parameters",
+                "EM of numbers alone goes with score='fractional', the default; BIC of them goes with "
+                "missing='node-average'",
                 parameter="missing",
             )
-        return "node-average" if score in BY_AVERAGE else None
-    if numbers:
-        return None
+        return "node-average" if score in BY_AVERAGE[1:] else None
     if source.rows is None:
         if way == "em" or score not in BY_AVERAGE:
-            raise SchemaError("EM needs the rows; statistics alone go with missing='node-average'", parameter="missing")
+            raise SchemaError(
+                "EM needs the rows; statistics alone go with missing='node-average' and the score that this has, so "
+                "with no other",
+                parameter="missing",
+            )
         return "node-average"
     few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
     return way or ("em" if few or score not in BY_AVERAGE else "node-average")

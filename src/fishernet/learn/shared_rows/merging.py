@@ -11,7 +11,8 @@ from fishernet.base.vocabulary import ScoreName
 from fishernet.data import Source
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import require_categorical
-from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.conditional_fits import fit_conditionals
+from fishernet.learn.fitting import check_smoothing
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.models import BayesianNetwork
