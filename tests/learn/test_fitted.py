@@ -9,6 +9,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError
+from tests.networks import with_holes
 from tests.tables import random_table
 
 TABLE = fn.datasets.load("nursery").split(0.2, seed=1)[0]
@@ -45,6 +46,14 @@ def test_a_classifier_says_how_well_it_predicts() -> None:
     found = fn.learn.fit(TABLE, "tan", target="class")
     right = found.trained.predict(found.held_out, "class") == found.held_out["class"]
     assert found.to_dict()["held_out_accuracy"] == pytest.approx(np.mean(right))
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "way"), [(2000, 0.4, "em"), (60_000, 0.02, "em"), (60_000, 0.3, "node-average")]
+)
+def test_em_is_for_few_cells_or_few_that_are_missing(n: int, share: float, way: str) -> None:
+    table = with_holes(fn.datasets.load("asia"), n, 1, share)
+    assert fn.learn.fit(table, "tan", target="dysp").to_dict()["missing"] == way
 
 
 def test_numbers_and_missing_cells_need_no_option() -> None:

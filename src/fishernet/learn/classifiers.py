@@ -59,7 +59,8 @@ def chow_liu(
         and the parameters by expectation and maximization, while the likelihood of the known cells rises, from the
         other's tree on and often no further; right where cells are missing at random. "node-average": the mutual
         information of two variables is that of the rows in which both are known; fast, and right where cells are
-        missing completely at random. Default: "em" for up to 200,000 cells.
+        missing completely at random. Default: "em" for up to 200,000 cells or 50,000
+        missing ones.
 
     Returns
     -------

@@ -227,7 +227,8 @@ def local_structure(
         How a table with missing cells is learned from. "em": from the counts expected under a Bayesian network, which
         structural EM finds first (`structure`); right where cells are missing at random. "node-average": the inputs of
         a variable are scored on the rows in which they are known (no other `score` then); fast, and right where cells
-        are missing completely at random. Default: "em" for up to 200,000 cells or another score than "mdl".
+        are missing completely at random. Default: "em" for up to 200,000 cells or 50,000 missing ones, and for
+        other scores than "mdl".
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
     progress : callable or True, optional

@@ -135,7 +135,7 @@ def structure(
         "node-average" finds, and what rows lack is drawn, several times over. "node-average": one search that scores
         each family on the rows that are complete in it [2]_, by a penalized likelihood of its own (no other `score`
         then); fast, and right where cells are missing completely at random. Default: "em" for up to 200,000 cells or
-        another score than BIC.
+        50,000 missing ones, and for other scores than BIC.
     checkpoint : path, optional
         A file in which the search leaves its state, at most once a second and when it ends. After it was stopped (by a
         kill, Ctrl-C, an exception, `max_seconds`), the same call goes on from there and ends with the same graph, steps

@@ -76,8 +76,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         (whether one is may depend on what is known of its row). "node-average": the structure goes by the rows that are
         complete in the columns compared, the parameters are those of "em". "fill", the fastest: the parameters of a
         family are fitted to the rows that have all of its cells; for the structure, missing cells are filled with
-        labels drawn given the class (the same ones each time); where numbers are kept, that is "em" as well, or above
-        200,000 cells "node-average".
+        labels drawn given the class (the same ones each time); where numbers are kept, it is what `learn.structure`
+        takes by default.
 
     Attributes
     ----------

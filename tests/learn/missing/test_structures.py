@@ -159,7 +159,7 @@ def test_em_changes_the_tree_where_that_is_likelier() -> None:
 def test_ways_are_chosen_by_size_and_complete_rows_need_none(learn: Callable[..., fn.Dag], net: Any) -> None:
     table = with_holes(net, 500, 2, 0.2)
     assert learn(table) == learn(table, missing="em")
-    large = with_holes(net, 41_000, 2, 0.2)
+    large = with_holes(net, 61_000, 2, 0.2)
     assert learn(large) == learn(large, missing="node-average")
     whole = net.sample(500, seed=3)
     assert learn(whole) == learn(whole, missing="em") == learn(whole, missing="node-average")

@@ -7,22 +7,23 @@ from collections.abc import Collection
 from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed
 from fishernet.base.vocabulary import word
-from fishernet.data import Source
+from fishernet.data import Source, Table
 from fishernet.scores import Score
 from fishernet.scores.likelihood import Bic
 
 MISSING = ("em", "node-average")
 BY_AVERAGE = (None, Bic(), Bic(prior=True))  # scores in whose place the node-average likelihood is maximized
-MOST_CELLS_OF_EM = 200_000
+MOST_CELLS_OF_EM, MOST_LACKING_OF_EM = 200_000, 50_000  # of which either is enough
 LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
 def way_with_missing(source: Source, asked: str | None, score: Score | None = None) -> str | None:
     """Return how a source's missing cells are dealt with; None where there are none.
 
-    Without a wish it is "em" for up to 200,000 cells, and for scores other than BIC, and "node-average" otherwise. That
-    has a score of its own, where one is maximized. A source that has no rows knows "node-average" alone. For numbers
-    alone it is "node-average" for BIC, and none for other scores: those of numbers go by moments that EM finds.
+    Without a wish it is "em" for up to 200,000 cells or 50,000 missing ones, and for scores other than BIC, and
+    "node-average" otherwise. That has a score of its own, where one is maximized. A source that has no rows knows
+    "node-average" alone. For numbers alone it is "node-average" for BIC, and none for other scores: those of numbers go
+    by moments that EM finds.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in BY_AVERAGE:
@@ -47,8 +48,13 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
                 parameter="missing",
             )
         return "node-average"
-    few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
-    return way or ("em" if few or score not in BY_AVERAGE else "node-average")
+    return way or ("em" if score not in BY_AVERAGE or _few(source.rows) else "node-average")
+
+
+def _few(rows: Table) -> bool:
+    """Whether EM goes through the rows in seconds."""
+    few_cells = rows.n_rows * len(rows.variables) <= MOST_CELLS_OF_EM
+    return few_cells or sum(rows.missing_counts().values()) <= MOST_LACKING_OF_EM
 
 
 def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:
