@@ -52,7 +52,7 @@ def test_a_classifier_says_how_well_it_predicts() -> None:
     ("n", "share", "way"), [(2000, 0.4, "em"), (60_000, 0.02, "em"), (60_000, 0.3, "node-average")]
 )
 def test_em_is_for_few_cells_or_few_that_are_missing(n: int, share: float, way: str) -> None:
-    table = with_holes(fn.datasets.load("asia"), 1000 * n, 1, share)
+    table = with_holes(fn.datasets.load("asia"), n, 1, share)
     assert fn.learn.fit(table, "tan", target="dysp").to_dict()["missing"] == way
 
 
