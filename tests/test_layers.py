@@ -28,6 +28,7 @@ LAYERS = [
     {"sklearn", "plot"},
     {"reports"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # of the lowest layer: threads and random may use errors and the core

@@ -205,7 +205,10 @@ def test_without_stdout_a_file_is_asked_for(model: Path) -> None:
 
 
 def test_version() -> None:
-    assert good("--version").out == f"fishernet {importlib.metadata.version('fishernet')}\n"
+    told = f"fishernet {importlib.metadata.version('fishernet')}\n"
+    assert good("--version").out == told
+    of_module = [sys.executable, "-m", "fishernet", "--version"]
+    assert subprocess.run(of_module, capture_output=True, encoding="utf-8", check=True).stdout == told
 
 
 SOME = fn.Table.from_codes([[0, 0], [0, 1]], [fn.Variable("a", ["x"]), fn.Variable("b", ["x", "y"])])
