@@ -224,8 +224,9 @@ void make_labelled(BoundLabelledNumbers* self, const BoundColumns& table, const 
         const bool is_number = std::ranges::binary_search(view(numbers), static_cast<std::int32_t>(v));
         if (!is_number && columns[v].has_missing) refuse("a label is missing");
     }
-    const auto weights_of = weights ? view(*weights) : std::span<const double>();
-    new (self) BoundLabelledNumbers{numbers, values, weights, {columns, view(numbers), {values.data(), values.size()}, weights_of}};
+    const LabelledNumbers rows{columns, view(numbers), {values.data(), values.size()},
+                               weights ? view(*weights) : std::span<const double>()};
+    new (self) BoundLabelledNumbers{numbers, values, weights, rows};
 }
 
 // What counts moments in rows, where there are some, or has a function count them.
@@ -237,13 +238,15 @@ struct MomentCounter {
         if (rows) return moments_within(*rows, asked, check_signals);
         const nb::gil_scoped_acquire gil;
         nb::list sets;
-        for (const auto& [labels, numbers] : asked) sets.append(nb::make_tuple(nb::tuple(nb::cast(labels)), nb::tuple(nb::cast(numbers))));
+        for (const auto& [labels, numbers] : asked) {
+            sets.append(nb::make_tuple(nb::tuple(nb::cast(labels)), nb::tuple(nb::cast(numbers))));
+        }
         std::vector<LabelMoments> found;
         for (const auto& counted : nb::iter(source(sets))) {
+            if (found.size() == asked.size()) refuse("more sets than asked for");
+            const auto& [labels, numbers] = asked[found.size()];
             found.push_back(nb::cast<const LabelMoments&>(counted));
-            const auto at = found.size() - 1;
-            if (at >= asked.size()) refuse("more sets than asked for");
-            if (found[at].labels != asked[at].labels || found[at].numbers != asked[at].numbers) refuse("another set than asked for");
+            if (found.back().labels != labels || found.back().numbers != numbers) refuse("another set than asked for");
         }
         if (found.size() != asked.size()) refuse("a set is lacking");
         return found;

@@ -31,8 +31,13 @@ bool holds(const std::uint64_t* all, std::span<const std::uint64_t> some) {
 }  // namespace
 
 MomentStore::MomentStore(std::vector<std::int64_t> cardinalities, std::vector<std::int32_t> numbers, double total, Count count)
-    : cardinalities_(std::move(cardinalities)), numbers_(std::move(numbers)), is_number_(cardinalities_.size()), total_(total), count_(std::move(count)),
-      words_((cardinalities_.size() + 63) / 64), asked_(words_) {
+    : cardinalities_(std::move(cardinalities)),
+      numbers_(std::move(numbers)),
+      is_number_(cardinalities_.size()),
+      total_(total),
+      count_(std::move(count)),
+      words_((cardinalities_.size() + 63) / 64),
+      asked_(words_) {
     for (const auto v : numbers_) {
         is_number_[static_cast<std::size_t>(v)] = true;
         cardinalities_[static_cast<std::size_t>(v)] = 1;
@@ -137,7 +142,8 @@ std::vector<MomentStore::Joint> MomentStore::joint(std::span<const MomentsAsked>
             continue;
         }
         const auto open = std::span(joined).last(std::min(open_sets, joined.size()));
-        auto place = std::ranges::find_if(open, [&](const Joint& one) { return std::ranges::includes(one.counted.labels, labels); });
+        const auto holds_them = [&](const Joint& one) { return std::ranges::includes(one.counted.labels, labels); };
+        auto place = std::ranges::find_if(open, holds_them);
         std::vector<std::int32_t> both;
         const auto takes_in = [&](const Joint& one) {
             both.clear();
@@ -216,7 +222,7 @@ void MomentStore::forget(std::size_t at) {
     size_ -= held_[at].moments->size();
     held_[at] = std::move(held_.back());
     held_.pop_back();
-    std::copy_n(masks_.end() - static_cast<std::ptrdiff_t>(words_), words_, masks_.begin() + static_cast<std::ptrdiff_t>(at * words_));
+    std::copy_n(masks_.data() + masks_.size() - words_, words_, masks_.data() + at * words_);
     masks_.resize(masks_.size() - words_);
 }
 
