@@ -121,3 +121,27 @@ def test_numbers_alone_are_learned_by_their_own_score_or_by_node_average() -> No
     assert caught.value.parameter == "missing"
     assert fn.learn.dag(table, score="fractional", missing="em").n_edges == 1
     assert fn.learn.dag(table, score="bic", missing="node-average").n_edges == 1
+
+
+def test_numbers_that_no_row_knows_together_are_fitted() -> None:
+    """Two dates, each known in other rows, are parts of a third: no row tells of them together."""
+    rng = np.random.default_rng(1)
+    when, noise = rng.normal(size=200), rng.normal(0, 0.1, 200)
+    first = np.arange(200) % 2 == 0
+    frame: dict[str, Any] = {"k": ["ab"[k % 2] for k in rng.integers(2, size=200)], "when": when}
+    frame |= {"left": np.where(first, when + noise, np.nan), "died": np.where(first, np.nan, when - noise)}
+    table = fn.Table.from_frame(frame)
+    dag = fn.Dag.from_edges(table.names, [("when", "left"), ("left", "died")])
+    net = fn.learn.parameters(dag, table)
+    assert np.isfinite(net.log_prob(table)).all()
+    independent = fn.learn.parameters(fn.Dag.from_edges(table.names, [("when", "left")]), table)
+    assert net.log_prob(table).sum() > independent.log_prob(table).sum()
+    assert np.isfinite(fn.learn.bayesian_network(table, missing="em").log_prob(table)).all()
+
+
+def test_a_graph_whose_regressions_cannot_be_fitted_is_that_of_the_available_cases() -> None:
+    frame: dict[str, Any] = {"k": list("aabbab"), "x": np.arange(6) ** 2.0, "y": [1.0, *[None] * 5]}
+    table = fn.Table.from_frame(frame, continuous=["x", "y"])
+    found = fn.learn.structure(table, missing="em")
+    assert found.dag == fn.learn.dag(table, missing="node-average")
+    assert np.isnan(found.score)

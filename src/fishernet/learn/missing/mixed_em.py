@@ -44,8 +44,8 @@ DRAWN = 1000  # rows that tell how far apart a network draws numbers
 FAR = 20.0  # times the spread of those that are known
 
 
-class ExpectedFamilies(Source):
-    """The expected statistics of the families of a network, of rows that lack cells."""
+class FamilyStatistics(Source):
+    """The statistics of the families of a network of rows that lack cells: those expected, or to begin with."""
 
     def __init__(self, rows: Table, found: dict[Family, Statistic]) -> None:
         self._rows, self._found = rows, found
@@ -61,7 +61,7 @@ class ExpectedFamilies(Source):
         return self._rows.total
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
-        """Return the expected statistics of families of the network."""
+        """Return the statistics of families of the network."""
         return [self._found[chosen] for chosen in sets]
 
 
@@ -117,7 +117,7 @@ class MixedSteps:
 
     def maximized(self, model: BayesianNetwork, counts: dict[Family, Statistic]) -> BayesianNetwork:  # noqa: ARG002
         """Return the network fitted to the expected statistics."""
-        return self._refit(ExpectedFamilies(self._rows, counts))
+        return self._refit(FamilyStatistics(self._rows, counts))
 
     def log_prior(self, model: BayesianNetwork) -> float:  # noqa: ARG002
         """Return 0: what is added to the counts is a matter of the fit."""
@@ -136,8 +136,8 @@ def fit_mixed(
 ) -> EmResult[BayesianNetwork]:
     """Fit the parameters of a graph of labels and numbers to rows of its variables, in their order.
 
-    It begins with the rows that are complete in each family, and ends with these where EM leads astray. That, and what
-    is passed over, is told in warnings.
+    It begins with the rows that are complete in each family (`_first`), and ends with these where EM leads astray.
+    That, and what is passed over, is told in warnings.
     """
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
 
@@ -145,7 +145,7 @@ def fit_mixed(
         fitted = fit_conditionals(source, families, smoothing=smoothing, ess=ess)
         return BayesianNetwork(rows.variables, fitted, n_rows=rows.total)
 
-    start = refit(AvailableCases(rows))
+    start = refit(_first(rows, [tuple(sorted(family)) for family in families]))
     steps = MixedSteps(rows, start, refit)
     if told and (n := steps.passed_over()):
         warn(
@@ -160,6 +160,26 @@ def fit_mixed(
             "cells let a conditional fit without an error: each is fitted to the rows complete in it"
         )
     return replace(found, model=start) if far else found
+
+
+def _first(rows: Table, families: Sequence[Family]) -> FamilyStatistics:
+    """Return the statistics that EM begins with: of the rows that are complete in a family.
+
+    A family that has hardly a complete row begins as though its columns were independent: what rows lack is drawn from
+    what the others know of the column.
+    """
+    found = dict(zip(families, AvailableCases(rows).statistics(families), strict=True))
+    few = [family for family, one in found.items() if one.continuous and one.total <= len(family)]
+    if few:
+        random = generator(0)
+        columns = []
+        for variable, column in zip(rows.variables, rows.codes, strict=True):
+            known = column[~variable.missing(column)]
+            drawn = known[random.integers(len(known), size=len(column))] if len(known) else column
+            columns.append(np.where(variable.missing(column), drawn, column).astype(variable.dtype))
+        filled = AvailableCases(Table.adopt(rows.variables, columns, weights=rows.weights))
+        found |= dict(zip(few, filled.statistics(few), strict=True))
+    return FamilyStatistics(rows, found)
 
 
 def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Interrupted, Watch
 from fishernet.data import Source, Table
@@ -56,7 +57,8 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
     The score of the result is that of its graph on the last round's expected statistics, NaN when there was no time for
-    one. Each round goes on from the graph so far, without restarts; a search over orders goes on as a tabu search.
+    one, or a number of the first graph has no regression. Each round goes on from the graph so far, without restarts; a
+    search over orders goes on as a tabu search.
     """
     rounds = (_OfLabelsAndNumbers if mixes_numbers(rows.variables) else _OfLabels)(rows, score)
     first = (rounds.beginning or search).run(rounds.available, rules, watch.about("the available cases"))
@@ -65,7 +67,10 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     try:
         while gains and found.finished and not watch.late and round_number < rounds.most:
             round_number += 1
-            scorer = rounds.expected(found.dag, watch.about(f"round {round_number}"))
+            try:
+                scorer = rounds.expected(found.dag, watch.about(f"round {round_number}"))
+            except SchemaError:  # no regression can be fitted, which whoever wants the parameters is told
+                break
             now = float(scorer(family_positions(scorer.source, found.dag)).sum())
             of_round = dataclasses.replace(rules, start=found.dag)
             later = search.refining().run(scorer, of_round, watch.about(f"round {round_number}"))
@@ -76,7 +81,7 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
         raise
     except KeyboardInterrupt:
         raise Interrupted(best=found.dag, size=several(found.dag.n_edges, "arc")) from None
-    ended = found.finished and (not gains or rounds.drawn)
+    ended = found.finished and not watch.late and (not gains or rounds.drawn)
     return dataclasses.replace(found, n_scores=n_scores, finished=ended, seconds=watch.seconds)
 
 
