@@ -185,3 +185,19 @@ def test_awkward_columns_given_a_number_accuse_nobody(what: str) -> None:
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_few_rows_given_a_number_tell_nothing(n: int) -> None:
     assert falsify(BELOW_Z, fn.Table.from_frame(numbers_and_a_label(100, 1))[:n]).pairs() == ()
+
+
+def many_labels(seed: int, strength: float) -> dict[str, Any]:
+    """Return forty thousand rows of a number, one below it, and twenty labels that tell of it less exactly."""
+    random = np.random.default_rng(seed)
+    z = random.normal(size=40_000)
+    label = np.clip(np.round(4 * (z + random.normal(size=len(z)))) + 10, 0, 19).astype(int)
+    x = z + random.normal(size=len(z)) + strength * (label % 2)
+    return {"label": np.array([f"{k:02}" for k in label]), "x": x, "z": z}
+
+
+def test_many_labels_of_many_rows_are_fitted_on_some_of_these() -> None:
+    graph = fn.Dag.from_edges(["label", "x", "z"], [("label", "z"), ("z", "x")])
+    accused = sum(bool(falsify(graph, many_labels(seed, 0.0)).pairs()) for seed in range(10))
+    assert accused <= 3
+    assert all(falsify(graph, many_labels(seed, 0.5)).pairs() for seed in range(3))

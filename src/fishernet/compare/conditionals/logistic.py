@@ -23,26 +23,36 @@ def log_shares(X: Array, codes: Codes, n_states: int) -> Array:
         The labels.
     n_states : int
     """
-    width, free = X.shape[1], n_states - 1
-    slopes = np.zeros((width, free))
-    seen = np.asarray(codes[:, None] == np.arange(1, n_states), dtype=np.float64)
+    counts: Array = np.bincount(codes, minlength=n_states) + np.float64(0.5)
+    order = np.argsort(-counts, kind="stable")
+    place = np.argsort(order)  # the slopes are beside the most frequent state, whose own are 0: so they are small
+    return _log_shares(X, _slopes(X, place[codes], counts[order]))[:, place]
+
+
+def _slopes(X: Array, codes: Codes, counts: Array) -> Array:
+    """Return the slopes of all states but the first, (width, n_states - 1)."""
+    width, free = X.shape[1], len(counts) - 1
+    constant = np.linalg.lstsq(X.T @ X, X.sum(axis=0), rcond=None)[0]
+    slopes = np.outer(constant, np.log(counts[1:] / counts[0]))  # every row has the shares of all
+    hessian = np.empty((free, width, free, width))
+    seen = np.asarray(codes[:, None] == np.arange(1, free + 1), dtype=np.float64)
     for _ in range(STEPS):
         shares = np.exp(_log_shares(X, slopes))[:, 1:]
         gradient = X.T @ (seen - shares) - RIDGE * slopes
-        hessian = np.empty((free, width, free, width))
         for a in range(free):
-            for b in range(free):
+            for b in range(a, free):
                 weights = shares[:, a] * ((a == b) - shares[:, b])
-                hessian[a, :, b, :] = (X * weights[:, None]).T @ X
+                hessian[a, :, b, :] = hessian[b, :, a, :] = (X * weights[:, None]).T @ X
         square = hessian.reshape(free * width, free * width) + RIDGE * np.eye(free * width)
         step = np.linalg.solve(square, gradient.T.ravel()).reshape(free, width).T
         largest = float(np.abs(step).max(initial=0.0))
         slopes += step / max(1.0, largest)  # no slope moves by more than 1
         if largest < NEAR:
             break
-    return _log_shares(X, slopes)
+    return slopes
 
 
 def _log_shares(X: Array, slopes: Array) -> Array:
     logits = np.concatenate([np.zeros((len(X), 1)), np.clip(X @ slopes, -MOST_LOGIT, MOST_LOGIT)], axis=1)
-    return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+    logits -= logits.max(axis=1, keepdims=True)
+    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))

@@ -31,6 +31,7 @@ Codes = npt.NDArray[np.int64]
 MOST_TOLD = 10_000_000  # numbers of labels' products with parents that are looked at
 MOST_STRATA, FEWEST_ROWS = 20, 5  # of the smaller table in a stratum
 MOST_SLOPES = 300  # of a logistic regression
+MOST_FITTED = 1_000_000  # rows times slopes of one: half a second
 UNLIKELY = 0.1  # p-values above which nothing is fitted more closely
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
 MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
@@ -88,6 +89,7 @@ class Given:
     """
 
     def __init__(self, parents: Array) -> None:
+        self._parents = parents
         self._design = _design(_standardized(parents)) if len(parents) else np.empty((0, 1))
         self._basis = _basis(self._design)
         self._free = len(parents) - self._basis.shape[1]
@@ -96,7 +98,8 @@ class Given:
         """Return the nats and the p-value of "two columns are independent"; 0 and NaN where the rows tell nothing.
 
         A line may leave something of the parents in a label, and so accuse it. Then its probabilities are fitted by a
-        logistic regression, too, whose form that of a label above normal numbers has; the larger p-value counts.
+        logistic regression, too, whose form that of a label above normal numbers has; the larger p-value counts. Of
+        very many rows, for so many slopes, that is one of some rows, drawn at random.
 
         Parameters
         ----------
@@ -110,12 +113,20 @@ class Given:
         p_value = self._of_both(pair, left)
         slopes = self._design.shape[1] * sum(n_told(values) for values in pair if _are_labels(values))
         if p_value <= UNLIKELY and 0 < slopes <= MOST_SLOPES:
-            closer = [
-                _surprises(self._design, values) if _are_labels(values) else columns
-                for values, columns in zip(pair, left, strict=True)
-            ]
-            p_value = max(p_value, self._of_both(pair, closer))
+            p_value = max(p_value, self._more_closely(pair, left, MOST_FITTED // slopes))
         return _shared(left, self._free), p_value
+
+    def _more_closely(self, pair: tuple[Array | Codes, Array | Codes], left: Sequence[Array], most: int) -> float:
+        """Return the p-value of the same where labels have logistic regressions, of so many rows at most."""
+        one, other = pair
+        if len(one) > most:
+            some = np.random.default_rng(0).choice(len(one), most, replace=False)
+            return Given(self._parents[some]).dependence(one[some], other[some])[1]
+        closer = [
+            _surprises(self._design, values) if _are_labels(values) else columns
+            for values, columns in zip(pair, left, strict=True)
+        ]
+        return self._of_both(pair, closer)
 
     def _of_both(self, pair: tuple[Array | Codes, Array | Codes], left: Sequence[Array]) -> float:
         """Return the p-value of what is left of two columns; numbers are looked at by their squares, too."""
