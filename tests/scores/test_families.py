@@ -29,6 +29,3 @@ def test_arrays_are_lists(pairs: list[tuple[int, set[int]]]) -> None:
     assert list(families.keeping(kept)) == [(c, tuple(p for p in parents if p % 2 == 0)) for c, parents in own]
     states = np.array([1.0, 2, 3, 4, 5, 6, 7])
     assert families.configurations(states).tolist() == [math.prod([v + 1 for v in parents]) for _, parents in own]
-    sets, which = families.parent_sets()
-    assert [sets[at] for at in which.tolist()] == [parents for _, parents in own]
-    assert len(set(sets)) == len(sets)

@@ -93,15 +93,6 @@ class Families(Brief):
         sizes = np.bincount(self.owners[kept], minlength=len(self))
         return Families(self.children, np.concatenate([[0], np.cumsum(sizes)]), self.parents[kept], self.once)
 
-    def parent_sets(self) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int64]]:
-        """Return the sets of parents that differ, and which of them each family has, (n_families,)."""
-        sizes = np.diff(self.offsets)
-        padded = np.full((len(self), max(1, sizes.max(initial=0))), -1, dtype=np.int32)
-        padded[self.owners, np.arange(len(self.parents)) - np.repeat(self.offsets[:-1], sizes)] = self.parents
-        rows = padded.view(f"V{padded.itemsize * padded.shape[1]}").ravel()
-        _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-        return [tuple(row[: row.index(-1)] if -1 in row else row) for row in padded[first].tolist()], which
-
 
 class CoreTerm(NamedTuple):
     """A score as the core computes it: its name there and its parameter (`core/counts/score_term.hpp`)."""

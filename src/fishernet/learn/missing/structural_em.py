@@ -96,7 +96,10 @@ class _OfLabels:
 
     def expected(self, dag: Dag, watch: Watch) -> LocalScores:
         """Return what scores graphs on the statistics that are expected under a graph."""
-        return LocalScores(ExpectedCounts(fitted(dag, self._rows, watch), self._rows, most=COMPLETIONS), self._score)
+        rows = incomplete_rows(dag, self._rows, {})
+        with _no_graph():
+            net = fit_rows(dag, rows, Effort(1, ROUGH_STEPS, ROUGH), watch).model
+        return LocalScores(ExpectedCounts(net, self._rows, most=COMPLETIONS), self._score)
 
 
 class _OfLabelsAndNumbers:
@@ -117,12 +120,6 @@ class _OfLabelsAndNumbers:
         with _no_graph():
             net = fit_mixed(dag, self._rows, Effort(1, STEPS_OF_DRAWS, ROUGH), watch, told=False).model
         return LocalScores(completions(net, self._rows, _copies(self._rows)), self._score)
-
-
-def fitted(dag: Dag, rows: Table, watch: Watch) -> BayesianNetwork:
-    """Return the parameters of a round, fitted as far as the next search needs them, or as there is time."""
-    with _no_graph():
-        return fit_rows(dag, incomplete_rows(dag, rows, {}), Effort(1, ROUGH_STEPS, ROUGH), watch).model
 
 
 @contextmanager
