@@ -249,5 +249,16 @@ def test_blocks_that_lack_cells_are_learned_from_by_node_average() -> None:
     assert ours.score == pytest.approx(theirs.score, rel=1e-12)
     assert fn.learn.dag(blocks, seed=1) == ours.dag
     assert fn.learn.parameters(ours.dag, blocks) == fn.learn.parameters(ours.dag, table, available_cases=True)
-    with pytest.raises(fn.SchemaError, match="EM needs the rows"):
-        fn.learn.dag(blocks, missing="em")
+    for how in ({"missing": "em"}, {"score": "aic"}):
+        with pytest.raises(fn.SchemaError, match="EM needs the rows"):
+            fn.learn.dag(blocks, **how)
+
+
+def test_blocks_of_labels_and_numbers_that_lack_cells_are_learned_from_by_every_score() -> None:
+    rng = np.random.default_rng(1)
+    x, k = rng.normal(size=300), rng.integers(2, size=300)
+    y = np.where(rng.random(300) < 0.2, np.nan, x + 2 * k + rng.normal(size=300))
+    table = fn.Table.from_frame({"k": np.array(["a", "b"])[k], "x": x, "y": y})
+    for score in ("bic", "aic", None):
+        found = fn.learn.structure(fn.data.Blocks([table[:100], table[100:]]), score=score)
+        assert {("k", "y"), ("x", "y")} <= set(found.dag.edges)

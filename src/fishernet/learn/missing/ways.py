@@ -8,6 +8,7 @@ from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed
 from fishernet.base.vocabulary import word
 from fishernet.data import Source, Table
+from fishernet.data.variable import mixes_numbers
 from fishernet.scores import Score
 from fishernet.scores.likelihood import Bic
 
@@ -22,8 +23,8 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
 
     Without a wish it is "em" for up to 200,000 cells or 50,000 missing ones, and for scores other than BIC, and
     "node-average" otherwise. That has a score of its own, where one is maximized. A source that has no rows knows
-    "node-average" alone. For numbers alone it is "node-average" for BIC, and none for other scores: those of numbers go
-    by moments that EM finds.
+    "node-average" alone. It is none for numbers alone under their own score, which goes by moments that EM finds, and
+    for numbers under others that have neither rows nor BIC: families are scored on the rows that are complete in them.
     """
     way: str | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in BY_AVERAGE:
@@ -41,13 +42,12 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
             )
         return "node-average" if score in BY_AVERAGE[1:] else None
     if source.rows is None:
-        if way == "em" or score not in BY_AVERAGE:
+        if way == "em" or not (score in BY_AVERAGE or mixes_numbers(source.variables)):
             raise SchemaError(
-                "EM needs the rows; statistics alone go with missing='node-average' and the score that this has, so "
-                "with no other",
+                "EM needs the rows; of statistics alone learn by score='bic', and leave missing out",
                 parameter="missing",
             )
-        return "node-average"
+        return "node-average" if score in BY_AVERAGE else None
     return way or ("em" if score not in BY_AVERAGE or _few(source.rows) else "node-average")
 
 
