@@ -166,7 +166,7 @@ def checked_limit(max_table: object) -> int:
 LESS = "raise the limit (8 bytes per cell), give more evidence, or sample"
 
 
-def check_held(cells: float, max_table: int, what: str, remedy: str = LESS) -> None:
+def check_held(cells: float, max_table: float, what: str, remedy: str = LESS) -> None:
     """Raise StateSpaceError when a plan would hold more cells than allowed; nothing has been allocated yet.
 
     A plan that was given up tells of the table at which it was.
@@ -175,7 +175,7 @@ def check_held(cells: float, max_table: int, what: str, remedy: str = LESS) -> N
         raise StateSpaceError(
             what,
             cells=int(min(cells, 1e300)),
-            limit=max_table,
+            limit=int(max_table),
             remedy=remedy,
             parameter="max_table",
         )

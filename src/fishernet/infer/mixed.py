@@ -137,7 +137,7 @@ class Gap:
         The variables whose conditionals have some of them, and count; parents before their children.
     soft : sequence of (int, array)
         Logarithms of the likelihoods of a label's states.
-    limit : int
+    limit : float
         How many cells a table may have.
     row : int, optional
         The first of the rows that lack these.
@@ -155,7 +155,7 @@ class Gap:
         missing: Collection[int],
         families: Sequence[int],
         soft: Sequence[tuple[int, Array]] = (),
-        limit: int = MAX_TABLE,
+        limit: float = MAX_TABLE,
         row: int | None = None,
     ) -> None:
         self.model, self.missing, self.families, self.limit = model, tuple(sorted(missing)), families, limit
@@ -280,7 +280,7 @@ def gap_around(
     net: MixedNetwork,
     known: Collection[int],
     asked: Collection[int],
-    limit: int = MAX_TABLE,
+    limit: float = MAX_TABLE,
     soft: Sequence[tuple[int, Array]] = (),
 ) -> Gap:
     """Return the gap of everything that is not known, as far as what is known or asked depends on it."""
@@ -304,7 +304,7 @@ class GappedRows:
         A variable that is asked for: it is missing in every row, whatever stands there.
     keep : bool
         Whether missing cells that nothing known depends on are in gaps as well, as they are to be filled in.
-    limit : int
+    limit : float
         How many cells a table may have.
     rounded : bool
         Whether numbers are what they were rounded from, by their resolution, or points, as regressions are fitted.
@@ -317,7 +317,7 @@ class GappedRows:
         target: int = -1,
         *,
         keep: bool = False,
-        limit: int = MAX_TABLE,
+        limit: float = MAX_TABLE,
         rounded: bool = True,
     ) -> None:
         self.net, self.n_rows, self.rounded = net, rows.n_rows, rounded

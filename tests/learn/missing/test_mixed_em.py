@@ -33,19 +33,19 @@ def test_a_network_that_draws_far_from_what_is_known_has_strayed() -> None:
     assert strayed(fn.learn.parameters(network(1.0).dag, lacking), lacking) == []
 
 
-def chain(n: int, lacking: int) -> tuple[fn.Dag, fn.Table]:
-    """Return rows of twelve numbers, each of which depends on a label and on the one before.
+def chain(n: int, lacking: int, size: int = 12) -> tuple[fn.Dag, fn.Table]:
+    """Return rows of some numbers, each of which depends on a label and on the one before.
 
     The last rows know the last number alone.
     """
     rng = np.random.default_rng(7)
-    labels = rng.integers(4, size=(12, n))
-    numbers = (labels + rng.normal(size=(12, n))).cumsum(axis=0)
+    labels = rng.integers(4, size=(size, n))
+    numbers = (labels + rng.normal(size=(size, n))).cumsum(axis=0)
     of_labels = [np.array(list("abcd"))[column].astype(object) for column in labels]
     for column in of_labels:
         column[n - lacking :] = None
     numbers[:-1, n - lacking :] = np.nan
-    edges = [(f"k{i}", f"x{i}") for i in range(12)] + [(f"x{i}", f"x{i + 1}") for i in range(11)]
+    edges = [(f"k{i}", f"x{i}") for i in range(size)] + [(f"x{i}", f"x{i + 1}") for i in range(size - 1)]
     columns: dict[str, Any] = {f"k{i}": column for i, column in enumerate(of_labels)}
     table = fn.Table.from_frame(columns | {f"x{i}": column for i, column in enumerate(numbers)})
     return fn.Dag.from_edges(table.names, edges), table
@@ -61,6 +61,14 @@ def test_rows_that_lack_more_labels_than_can_be_summed_out_count_where_they_know
     np.testing.assert_allclose(found.log_prob(rows), others.log_prob(rows), rtol=1e-9)
     with pytest.raises(fn.StateSpaceError, match="row 395 lacks so much"):
         found.log_prob(table)
+
+
+def test_more_joint_states_than_an_integer_counts_are_passed_over_like_others() -> None:
+    dag, table = chain(200, 3, 33)
+    with pytest.warns(fn.FishernetWarning, match="3 rows of 200 lack more labels"):
+        fn.learn.parameters(dag, table)
+    with pytest.warns(fn.FishernetWarning, match="rows lack more labels and numbers together"):
+        assert not any(v.is_continuous for v in prepared(table).variables)
 
 
 def test_numbers_are_cut_where_rows_lack_more_than_can_be_summed_out() -> None:

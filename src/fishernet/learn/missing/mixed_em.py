@@ -12,7 +12,6 @@ to say of them. What it lacks is passed over: it counts for the families that it
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -73,7 +72,7 @@ class MixedSteps:
         self._families = [tuple(sorted((*c.parents, c.child))) for c in graph.conditionals]
         self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
         self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
-        self._first = GappedRows(graph, rows, keep=True, rounded=False, limit=sys.maxsize)
+        self._first = GappedRows(graph, rows, keep=True, rounded=False, limit=math.inf)
         self._kept = _within_reach(self._first.gaps)
 
     def passed_over(self) -> int:
@@ -187,7 +186,7 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
 
     Those that lack more than a step of EM goes through are left out. The same call draws the same.
     """
-    lacking = GappedRows(net, rows, keep=True, rounded=False, limit=sys.maxsize)
+    lacking = GappedRows(net, rows, keep=True, rounded=False, limit=math.inf)
     kept, random = set(_within_reach(lacking.gaps)), generator(0)
     columns = [np.tile(column, copies) for column in rows.codes]
     weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies

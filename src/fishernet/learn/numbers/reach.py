@@ -34,7 +34,7 @@ def within_reach(rows: Table) -> bool:
     some = np.sort(generator(SEED).permutation(rows.n_rows)[:MOST_ROWS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FishernetWarning)  # the search for the network itself tells
-        dag = structure(rows[some], search="hill-climb").dag
+        dag = structure(rows[some], search="hill-climb", missing="node-average").dag  # EM would sum out what rows lack
     return _enough(work_of_rows(rows, dag))
 
 
