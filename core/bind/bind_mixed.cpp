@@ -10,6 +10,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
+#include "inference/gap_rows.hpp"
 #include "inference/missing_components.hpp"
 #include "inference/mixed_gap.hpp"
 
@@ -111,22 +112,15 @@ void make_gap(BoundGap* self, const MixedModel& model, const Scope& missing, con
     new (self) BoundGap{{model, ascending(missing, n), families, std::move(likelihoods)}, std::move(kept)};
 }
 
-// Checks that a model has the graph of the gap.
-void check_graph(const BoundGap& self, const MixedModel& model) {
+// Checks that a model has the graph of the gap, and values.
+void check_model(const BoundGap& self, const MixedModel& model) {
     if (!self.gap.same_variables(model)) refuse("the model has other variables");
     for (const auto& family : self.families) {
         const auto& own = model.conditionals[static_cast<std::size_t>(family.variable)];
         if (own.number != family.number || own.labels != family.labels || own.numbers != family.numbers) {
             refuse("the model is another one");
         }
-    }
-}
-
-// Checks that it has values, too.
-void check_model(const BoundGap& self, const MixedModel& model) {
-    check_graph(self, model);
-    for (const auto& family : self.families) {
-        if (model.conditionals[static_cast<std::size_t>(family.variable)].values.empty()) refuse("a conditional has no values");
+        if (own.values.empty()) refuse("a conditional has no values");
     }
 }
 
@@ -208,29 +202,33 @@ Out2<double> completed(const BoundGap& self, const MixedModel& model, const Cell
     return to_python(std::move(found), n, m);
 }
 
-Out<double> add_expected(const BoundGap& self, const MixedModel& model, const Cells& cells, const Rows& rows,
-                         const In<double>& weights, const In<double>& origin, const std::vector<Sums>& sums) {
-    const auto at = checked(self, model, cells, rows);
+// Adds what is expected of the rows of gaps to the sums of all conditionals, and returns the log-probabilities of all rows.
+Out<double> add_expected_of(const MixedModel& model, const std::vector<std::pair<const BoundGap*, Rows>>& gaps, const Cells& cells,
+                            const In<double>& weights, const In<double>& origin, const std::vector<Sums>& sums) {
     if (weights.size() != cells.shape(0)) refuse("every row needs a weight");
     if (origin.size() != model.cardinalities.size()) refuse("every column needs an origin");
-    if (sums.size() != self.families.size()) refuse("every family needs sums");
-    if (self.gap.most_expected_cells(model) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
+    if (sums.size() != model.conditionals.size()) refuse("every conditional needs sums");
     std::vector<MixedSums> into;
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-        const auto& [n, first, second] = sums[f];
-        const auto& family = self.families[f];
-        const auto q = static_cast<std::size_t>(states_of(model, family.labels));
-        const auto d = family.numbers.size() + (family.number ? 1 : 0);
+    for (std::size_t v = 0; v < sums.size(); ++v) {
+        const auto& [n, first, second] = sums[v];
+        const auto& own = model.conditionals[v];
+        const auto q = static_cast<std::size_t>(states_of(model, own.labels));
+        const auto d = own.numbers.size() + (own.number ? 1 : 0);
         if (n.shape(0) != q || first.shape(0) != q || first.shape(1) != d || second.shape(0) != q ||
             second.shape(1) != d || second.shape(2) != d) {
-            refuse("the sums do not fit their family");
+            refuse("the sums do not fit their conditional");
         }
         into.push_back({n.data(), first.data(), second.data()});
     }
-    std::vector<double> found;
+    std::vector<GapRows> of_gaps;
+    for (const auto& [gap, rows] : gaps) {
+        of_gaps.push_back({&gap->gap, checked(*gap, model, cells, rows)});
+        if (gap->gap.most_cells({}) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
+    }
+    std::vector<double> found(cells.shape(0));
     {
         const nb::gil_scoped_release release;
-        found = self.gap.add_expected(model, at, view(weights), view(origin), into, check_signals);
+        add_expected(model, of_gaps, view(weights), view(origin), into, found, check_signals);
     }
     return to_python(std::move(found));
 }
@@ -241,7 +239,7 @@ nb::tuple expected(const BoundGap& self, const MixedModel& model, const Cells& c
                    const In<double>& origin) {
     const auto at = checked(self, model, cells, rows);
     if (origin.size() != model.cardinalities.size()) refuse("every column needs an origin");
-    if (self.gap.most_expected_cells(model) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
+    if (self.gap.most_cells({}) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
     struct Found {
         std::vector<std::int64_t> places;
         std::vector<double> weights, first, second;
@@ -324,20 +322,11 @@ void bind_mixed(nb::module_& m) {
                  const auto n = self.gap.n_variables();
                  return self.gap.most_cells(ascending(keep, n));
              })
-        .def("most_expected_cells",
-             [](const BoundGap& self, const MixedModel& model) {
-                 check_graph(self, model);
-                 return self.gap.most_expected_cells(model);
-             })
-        .def("most_states",
-             [](const BoundGap& self, const MixedModel& model) {
-                 check_graph(self, model);
-                 return self.gap.most_states(model);
-             })
+        .def("most_states", [](const BoundGap& self) { return self.gap.most_states(); })
         .def("completed", &completed, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("noise"))
-        .def("add_expected", &add_expected, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("weights"),
-             nb::arg("origin"), nb::arg("sums"))
         .def("expected", &expected, nb::arg("model"), nb::arg("cells"), nb::arg("rows"), nb::arg("origin"));
+    m.def("add_expected", &add_expected_of, nb::arg("model"), nb::arg("gaps"), nb::arg("cells"), nb::arg("weights"),
+          nb::arg("origin"), nb::arg("sums"));
     m.def("mixed_gaps", &gaps, nb::arg("table"), nb::arg("scopes"), nb::arg("needed"), nb::arg("target"));
 }
 

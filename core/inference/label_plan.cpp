@@ -40,56 +40,70 @@ std::vector<std::int64_t> strides_of(const Scope& labels, std::span<const std::i
     return strides;
 }
 
-LabelPlan::LabelPlan(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep,
-                     bool held)
-    : keep_(keep), most_(cells_of(keep, cardinalities)) {
-    std::vector<std::pair<std::size_t, Scope>> pool;
+LabelOrder label_order(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep) {
+    auto pool = scopes;
     Scope left;
-    for (std::size_t f = 0; f < scopes.size(); ++f) {
-        pool.emplace_back(f, scopes[f]);
-        left = joined(left, scopes[f]);
-    }
+    for (const auto& scope : scopes) left = joined(left, scope);
     std::erase_if(left, [&](std::int32_t v) { return scope_has(keep, v); });
-    std::size_t n = scopes.size();
-    while (!left.empty()) {
-        std::int32_t best = -1;
-        double fewest = 0;
-        Scope scope;
-        for (const auto v : left) {
-            Scope with;
-            for (const auto& [_, of] : pool) {
-                if (scope_has(of, v)) with = joined(with, of);
-            }
-            const double cells = cells_of(with, cardinalities);
-            if (best < 0 || cells < fewest) best = v, fewest = cells, scope = std::move(with);
+    std::vector<Scope> tables(cardinalities.size());  // that would be made if a label went next
+    const auto look_at = [&](std::int32_t v) {
+        auto& table = tables[at(v)];
+        table.clear();
+        for (const auto& of : pool) {
+            if (scope_has(of, v)) table = joined(table, of);
         }
-        most_ = std::max(most_, fewest);
-        std::erase(left, best);
-        Scope rest = scope;
-        std::erase(rest, best);
-        add(pool, best, std::move(scope), cardinalities, held);
-        pool.emplace_back(n++, std::move(rest));
+    };
+    for (const auto v : left) look_at(v);
+    LabelOrder found{{}, cells_of(keep, cardinalities)};
+    while (!left.empty()) {
+        const auto cells = [&](std::int32_t v) { return cells_of(tables[at(v)], cardinalities); };
+        const auto next = *std::ranges::min_element(left, {}, cells);
+        found.labels.push_back(next);
+        found.most = std::max(found.most, cells(next));
+        std::erase(left, next);
+        std::erase_if(pool, [&](const Scope& of) { return scope_has(of, next); });
+        pool.push_back(tables[at(next)]);
+        std::erase(pool.back(), next);
+        for (const auto v : Scope(pool.back())) {
+            if (!scope_has(keep, v)) look_at(v);
+        }
     }
-    add(pool, -1, keep, cardinalities, held);
+    return found;
 }
 
-void LabelPlan::add(std::vector<std::pair<std::size_t, Scope>>& pool, std::int32_t variable, Scope scope,
-                    std::span<const std::int64_t> cardinalities, bool held) {
-    Step step{variable, std::move(scope), {}, {}};
-    for (const auto& [number, of] : pool) {
-        if (variable >= 0 && !scope_has(of, variable)) continue;
-        step.inputs.push_back(number);
-        if (held) step.offsets.push_back(offsets(step.scope, cardinalities, strides_of(of, cardinalities)));
-    }
-    std::erase_if(pool, [&](const auto& one) { return variable < 0 || scope_has(one.second, variable); });
-    if (held) {
-        step.cells = static_cast<std::size_t>(cells_of(step.scope, cardinalities));
-        if (variable >= 0) {
-            step.states = static_cast<std::size_t>(cardinalities[at(variable)]);
-            step.inner = static_cast<std::size_t>(strides_of(step.scope, cardinalities)[at(variable)]);
+LabelPlan::LabelPlan(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep,
+                     const Scope& order) {
+    std::vector<std::pair<std::size_t, Scope>> pool;
+    for (const auto& scope : scopes) pool.emplace_back(pool.size(), scope);
+    const auto make = [&](std::int32_t variable, const auto& takes) {
+        Step step{variable, {}, {}, {}};
+        for (const auto& [number, of] : pool) {
+            if (!takes(of)) continue;
+            step.scope = joined(step.scope, of);
+            step.inputs.push_back(number);
         }
+        if (variable < 0) step.scope = keep;
+        for (const auto& [_, of] : pool) {
+            if (!takes(of)) continue;
+            step.offsets.push_back(offsets(step.scope, cardinalities, strides_of(of, cardinalities)));
+        }
+        std::erase_if(pool, [&](const auto& one) { return takes(one.second); });
+        step.cells = static_cast<std::size_t>(cells_of(step.scope, cardinalities));
+        steps_.push_back(std::move(step));
+    };
+    for (const auto v : order) {
+        make(v, [&](const Scope& of) { return scope_has(of, v); });
+        auto& step = steps_.back();
+        step.states = static_cast<std::size_t>(cardinalities[at(v)]);
+        step.inner = static_cast<std::size_t>(strides_of(step.scope, cardinalities)[at(v)]);
+        pool.emplace_back(scopes.size() + steps_.size() - 1, step.scope);
+        std::erase(pool.back().second, v);
     }
-    steps_.push_back(std::move(step));
+    make(-1, [](const Scope&) { return true; });
+}
+
+const LabelPlan::Step& LabelPlan::with(const Scope& scope) const {
+    return *std::ranges::find_if(steps_, [&](const Step& step) { return std::ranges::includes(step.scope, scope); });
 }
 
 }  // namespace fishernet

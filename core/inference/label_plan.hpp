@@ -25,7 +25,16 @@ std::vector<std::uint32_t> offsets(const Scope& scope, std::span<const std::int6
 // The strides, by variable, of an array with an axis for each label in some order; 0 for other variables.
 std::vector<std::int64_t> strides_of(const Scope& labels, std::span<const std::int64_t> cardinalities);
 
-// The order in which labels are summed out, so that few cells are held at once, and where each table's cells lie.
+// Labels in the order in which they are summed out, so that few cells are held at once.
+struct LabelOrder {
+    Scope labels;
+    double most;  // cells of a table
+};
+
+// Of all labels but those that are kept.
+LabelOrder label_order(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep);
+
+// The tables that are made when labels are summed out in an order, and where their cells lie.
 class LabelPlan {
 public:
     struct Step {
@@ -34,21 +43,19 @@ public:
         std::vector<std::size_t> inputs;                  // factors, then what earlier steps gave
         std::vector<std::vector<std::uint32_t>> offsets;  // of each
         std::size_t states = 1, inner = 1, cells = 1;
+
+        // The cell of what the step gives to which one of its cells is added.
+        std::size_t out(std::size_t cell) const { return cell / (inner * states) * inner + cell % inner; }
     };
 
-    // With `held` false, only the number of cells of the largest table is found.
     LabelPlan(const std::vector<Scope>& scopes, std::span<const std::int64_t> cardinalities, const Scope& keep,
-              bool held);
+              const Scope& order);
 
-    double most() const { return most_; }
     std::span<const Step> steps() const { return steps_; }
+    // The first step whose table has all labels of a scope, as that of a factor has its own.
+    const Step& with(const Scope& scope) const;
 
 private:
-    void add(std::vector<std::pair<std::size_t, Scope>>& pool, std::int32_t variable, Scope scope,
-             std::span<const std::int64_t> cardinalities, bool held);
-
-    Scope keep_;
-    double most_;
     std::vector<Step> steps_;
 };
 

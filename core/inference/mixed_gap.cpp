@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "gaussian/normal_mass.hpp"
-#include "inference/label_plan.hpp"
 
 namespace fishernet {
 namespace {
@@ -166,6 +165,28 @@ public:
         return {};
     }
 
+    // Turns the products of each step of a plan that keeps nothing into the probabilities of its table's states, once labels
+    // have been summed out: the last step's are known first, and each step's go by those that it gives to.
+    void turn_back(const LabelPlan& plan) {
+        const std::size_t n = factors_.size(), last = plan.steps().size() - 1;
+        shares_.resize(plan.steps().size());  // of what each step gives
+        for (std::size_t i = 0; i < last; ++i) shares_[i].assign(sums_[i].size(), 0.0);
+        products[last].assign(1, 1.0);
+        for (std::size_t i = last + 1; i-- > 0;) {
+            const auto& step = plan.steps()[i];
+            auto& whole = products[i];
+            for (std::size_t c = 0; c < step.cells && i < last; ++c) {
+                const auto out = step.out(c);
+                whole[c] = shares_[i][out] > 0 ? shares_[i][out] * std::exp(whole[c] - sums_[i][out]) : 0.0;
+            }
+            for (std::size_t k = 0; k < step.inputs.size(); ++k) {
+                if (step.inputs[k] < n) continue;
+                auto& given = shares_[step.inputs[k] - n];
+                for (std::size_t c = 0; c < step.cells; ++c) given[step.offsets[k][c]] += whole[c];
+            }
+        }
+    }
+
     std::vector<Numbers> numbers;
     std::vector<std::vector<double>> products;
 
@@ -248,7 +269,7 @@ private:
     bool intervals_;
     std::vector<Reader> readers_;  // of the tables
     std::vector<std::vector<Regression>> regressions_;  // of the blocks
-    std::vector<std::vector<double>> factors_, sums_;
+    std::vector<std::vector<double>> factors_, sums_, shares_;
     std::vector<std::size_t> bases_;
     std::vector<double> means_, loads_, z_;
 };
@@ -303,6 +324,11 @@ MixedGap::MixedGap(const MixedModel& model, Scope missing, std::vector<std::int3
     std::sort(border_.begin(), border_.end());
     border_.erase(std::unique(border_.begin(), border_.end()), border_.end());
     std::erase_if(border_, [&](std::int32_t v) { return is_missing(v); });
+    order_ = label_order(scopes_, cardinalities_, {});
+}
+
+LabelPlan MixedGap::plan(const Scope& keep) const {
+    return {scopes_, cardinalities_, keep, keep.empty() ? order_.labels : label_order(scopes_, cardinalities_, keep).labels};
 }
 
 Scope MixedGap::missing_in(Scope scope) const {
@@ -332,7 +358,7 @@ Scope MixedGap::mixture_scope(const Scope& wanted, const Scope& keep) const {
 }
 
 double MixedGap::most_cells(const Scope& keep) const {
-    double most = LabelPlan(scopes_, cardinalities_, keep, false).most();
+    double most = keep.empty() ? order_.most : label_order(scopes_, cardinalities_, keep).most;
     for (const auto& block : blocks_) {
         const auto h = static_cast<double>(block.members.size());
         most = std::max(most, cells_of(block.scope, cardinalities_) * std::max(1.0, h * (h + 1)));
@@ -340,25 +366,15 @@ double MixedGap::most_cells(const Scope& keep) const {
     return most;
 }
 
-double MixedGap::most_expected_cells(const MixedModel& model) const {
-    double most = 1;
-    for (const auto f : families_) most = std::max(most, most_cells(family_scope(model.conditionals[at(f)])));
-    return most;
-}
-
-double MixedGap::most_states(const MixedModel& model) const {
-    double most = 1;
+double MixedGap::most_states() const {
+    double most = order_.most;
     for (const auto& scope : scopes_) most = std::max(most, cells_of(scope, cardinalities_));
-    for (const auto f : families_) {
-        const auto scope = family_scope(model.conditionals[at(f)]);
-        most = std::max(most, LabelPlan(scopes_, cardinalities_, scope, false).most());
-    }
     return most;
 }
 
 std::vector<double> MixedGap::joint(const MixedModel& model, const MixedRows& rows, const Scope& keep,
                                     StopCheck check) const {
-    const LabelPlan plan(scopes_, cardinalities_, keep, true);
+    const auto plan = this->plan(keep);
     Run run(*this, model, rows);
     Patience patience(check);
     std::vector<double> found;
@@ -379,7 +395,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
     const Scope scope = mixture_scope(ascending, keep);
     const std::size_t n = rows.rows.size(), d = wanted.size();
     const auto states = static_cast<std::size_t>(cells_of(scope, cardinalities_));
-    const LabelPlan plan(scopes_, cardinalities_, scope, true);
+    const auto plan = this->plan(scope);
     Run run(*this, model, rows);
     MixedAnswer found{{}, std::vector<double>(n * states * d), std::vector<double>(n * states * d * d)};
     found.log_weights.reserve(n * states);
@@ -425,7 +441,7 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
 
 std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
                                         std::size_t n, StopCheck check) const {
-    const LabelPlan plan(scopes_, cardinalities_, {}, true);
+    const auto plan = this->plan({});
     Run run(*this, model, rows);
     const std::size_t m = missing_.size();
     std::vector<double> found(n * m);
@@ -485,10 +501,12 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         MixedSums sums;
     };
     struct Question {
-        LabelPlan plan;
+        std::size_t step, states;
+        std::vector<std::uint32_t> state;  // at each cell of the step's table
         Scope scope;
         std::vector<Family> families;
     };
+    const auto plan = this->plan({});
     std::vector<Question> questions;  // families whose mixtures have the same components are added together
     for (std::size_t f = 0; f < families_.size(); ++f) {
         const auto& own = model.conditionals[at(families_[f])];
@@ -499,7 +517,10 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         const Scope scope = family_scope(own);
         auto question = std::ranges::find(questions, scope, &Question::scope);
         if (question == questions.end()) {
-            questions.push_back({LabelPlan(scopes_, cardinalities_, scope, true), scope, {}});
+            const auto& step = plan.with(scope);
+            questions.push_back({static_cast<std::size_t>(&step - plan.steps().data()),
+                                 static_cast<std::size_t>(cells_of(scope, cardinalities_)),
+                                 offsets(step.scope, cardinalities_, strides_of(scope, cardinalities_)), scope, {}});
             question = questions.end() - 1;
         }
         Family found{std::move(family), 0, 0, {}, {}, Reader(*this, labels, scope), sums[f]};
@@ -526,13 +547,13 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
         patience.ask();
         const double* row = rows.of(r);
         run.read(row);
-        for (const auto& [plan, scope, families] : questions) {
-            const auto logs = run.sum(plan);
-            log_prob[r] = log_sum(logs.data(), logs.size(), 1);
-            if (log_prob[r] == minus_infinity) break;
-            shares.resize(logs.size());
-            const double weight = weights.empty() ? 1 : weights[static_cast<std::size_t>(rows.rows[r])];
-            for (std::size_t s = 0; s < logs.size(); ++s) shares[s] = std::exp(logs[s] - log_prob[r]) * weight;
+        log_prob[r] = run.sum(plan)[0];
+        if (log_prob[r] == minus_infinity) continue;
+        run.turn_back(plan);
+        const double weight = weights.empty() ? 1 : weights[static_cast<std::size_t>(rows.rows[r])];
+        for (const auto& [step, n_states, state, _, families] : questions) {
+            shares.assign(n_states, 0.0);
+            for (std::size_t c = 0; c < state.size(); ++c) shares[state[c]] += weight * run.products[step][c];
             for (const auto& family : families) {
                 const auto base = family.reader.base(row);
                 const auto states = family.reader.offsets_of_states();

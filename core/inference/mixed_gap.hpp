@@ -9,6 +9,7 @@
 
 #include "base/interrupt.hpp"
 #include "inference/elimination.hpp"
+#include "inference/label_plan.hpp"
 
 namespace fishernet {
 
@@ -62,6 +63,7 @@ public:
              std::vector<MixedConditional> soft);
 
     const Scope& missing() const { return missing_; }
+    const std::vector<std::int32_t>& families() const { return families_; }
     std::size_t n_variables() const { return cardinalities_.size(); }
     bool same_variables(const MixedModel& model) const { return model.cardinalities == cardinalities_; }
     // The known labels of its conditionals, ascending.
@@ -71,10 +73,8 @@ public:
     Scope mixture_scope(const Scope& wanted, const Scope& keep) const;
     // Of the largest table that is made, of numbers too: there are as many as a mean and a lower triangle of each state.
     double most_cells(const Scope& keep) const;
-    // The same, of what is made for the expected statistics of the families.
-    double most_expected_cells(const MixedModel& model) const;
-    // The most joint states of missing labels that are gone through for these statistics.
-    double most_states(const MixedModel& model) const;
+    // The most joint states of missing labels that are gone through when nothing is kept.
+    double most_states() const;
 
     // The log-probability of what is known with each state of some missing labels, (n_rows, states).
     std::vector<double> joint(const MixedModel& model, const MixedRows& rows, const Scope& keep, StopCheck check) const;
@@ -110,6 +110,7 @@ private:
     Scope missing_in(Scope scope) const;  // ascending
     // The missing labels that tell the components of a family's mixture.
     Scope family_scope(const MixedConditional& own) const;
+    LabelPlan plan(const Scope& keep) const;
     bool is_missing(std::int32_t v) const { return place_[static_cast<std::size_t>(v)] >= 0; }
 
     std::vector<std::int64_t> cardinalities_;
@@ -121,6 +122,7 @@ private:
     std::vector<Scope> scopes_;         // missing labels of each table, then of each block
     std::vector<Block> blocks_;
     std::size_t n_model_;
+    LabelOrder order_;  // in which all labels are summed out
 };
 
 }  // namespace fishernet

@@ -570,6 +570,16 @@ def mixed_joint(gap: _core.MixedGap | None = None, **changed: Any) -> Any:
     return (gap or mixed_gap()).joint(**arguments)
 
 
+def mixed_sums(**changed: Any) -> Any:
+    """Add what is expected of a row that lacks the label."""
+    sums: Any = [
+        (np.zeros(2), np.zeros((2, 0)), np.zeros((2, 0, 0))),
+        (np.zeros(2), np.zeros((2, 1)), np.zeros((2, 1, 1))),
+    ]
+    given: dict[str, Any] = {"model": mixed_model(), "gaps": [(mixed_gap(), i64(0))], "cells": np.zeros((1, 2))}
+    return _core.add_expected(**given | {"weights": np.ones(1), "origin": np.zeros(2), "sums": sums} | changed)
+
+
 NO_VALUES: Any = [(False, [0], [], np.zeros(0)), (True, [0], [], np.zeros(0))]
 MIXED_WRONG: list[Callable[[], Any]] = [
     lambda: mixed_model(cardinalities=i64(2)),
@@ -591,7 +601,10 @@ MIXED_WRONG: list[Callable[[], Any]] = [
     lambda: mixed_joint(mixed_gap(missing=[1]), cells=np.full((1, 2), np.nan), keep=[]),
     lambda: mixed_gap().mixture(mixed_model(), np.zeros((1, 2)), i64(0), [1], []),
     lambda: mixed_gap().completed(mixed_model(), np.zeros((1, 2)), i64(0), np.zeros((2, 1))),
-    lambda: mixed_gap().add_expected(mixed_model(), np.zeros((1, 2)), i64(0), np.ones(1), np.zeros(2), []),
+    lambda: mixed_sums(sums=[]),
+    lambda: mixed_sums(weights=np.ones(2)),
+    lambda: mixed_sums(origin=np.ones(3)),
+    lambda: mixed_sums(gaps=[(mixed_gap(), i64(1))]),
     lambda: _core.mixed_gaps(columns(), [[0]], True, -1),
     lambda: _core.mixed_gaps(columns(), [[0], [0]], True, -1),
     lambda: _core.mixed_gaps(columns(), [[0], [1]], True, 2),
@@ -603,6 +616,7 @@ def test_what_does_not_fit_gaps_of_labels_and_numbers_is_refused(call: Callable[
     with pytest.raises(ValueError, match=r"."):
         call()
     assert mixed_joint().shape == (2,)
+    assert mixed_sums().shape == (1,)
 
 
 @pytest.mark.parametrize(("what", "call"), WRONG, ids=[what for what, _ in WRONG])

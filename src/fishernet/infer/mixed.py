@@ -161,7 +161,7 @@ class Gap:
         self.model, self.missing, self.families, self.limit = model, tuple(sorted(missing)), families, limit
         self._row = row
         self._variables = net.variables
-        self._core = _core.MixedGap(model, self.missing, families, soft)
+        self.core = _core.MixedGap(model, self.missing, families, soft)
         self._held(())
 
     def under(self, model: _core.MixedModel) -> Gap:
@@ -172,17 +172,15 @@ class Gap:
 
     def _held(self, keep: Iterable[int]) -> None:
         """Raise StateSpaceError when the largest table has too many cells."""
-        self._check(self._core.most_cells(list(keep)))
-
-    def _check(self, cells: float) -> None:
+        cells = self.core.most_cells(list(keep))
         if self._row is None:
             check_held(cells, self.limit, HELD)
         else:
             check_held(cells, self.limit, f"row {self._row} lacks so much that {HELD}", FEWER)
 
     def work_a_row(self) -> float:
-        """Return what `add_expected` does for a row: the states of missing labels, for each conditional."""
-        return _work(self._core, self.model, self.families)
+        """Return what expected statistics take for a row: the states of missing labels, for each conditional."""
+        return _work(self.core, self.families)
 
     def _states(self, scope: Iterable[int]) -> list[int]:
         return [self._variables[v].cardinality for v in sorted(scope)]
@@ -191,7 +189,7 @@ class Gap:
         """Return the log-probability of what is known with each state of some missing labels, (n_rows, states, ...)."""
         if keep:
             self._held(keep)
-        return self._core.joint(self.model, cells, rows, list(keep)).reshape(len(rows), *self._states(keep))
+        return self.core.joint(self.model, cells, rows, list(keep)).reshape(len(rows), *self._states(keep))
 
     def mixture(
         self, cells: Array, rows: Rows, wanted: Sequence[int], keep: Collection[int] = ()
@@ -208,13 +206,13 @@ class Gap:
         """
         scope, d = self.mixture_scope(wanted, keep), len(wanted)
         self._held(scope)
-        log_weights, mean, covariance = self._core.mixture(self.model, cells, rows, list(wanted), list(keep))
+        log_weights, mean, covariance = self.core.mixture(self.model, cells, rows, list(wanted), list(keep))
         shape = (len(rows), *self._states(scope))
         return log_weights.reshape(shape), mean.reshape(*shape, d), covariance.reshape(*shape, d, d)
 
     def mixture_scope(self, wanted: Iterable[int], keep: Iterable[int] = ()) -> list[int]:
         """Return the missing labels that tell the components of the distribution of some missing numbers."""
-        return self._core.mixture_scope(list(wanted), list(keep))
+        return self.core.mixture_scope(list(wanted), list(keep))
 
     def completed(self, cells: Array, rows: Rows, noise: Array | None = None) -> dict[int, npt.NDArray[Any]]:
         """Return a value of each missing variable in each row: labels that are most probable together, and means.
@@ -229,28 +227,20 @@ class Gap:
 
             uniform = np.minimum(ndtr(noise[:labels]), np.nextafter(1.0, 0.0))
             taken = np.ascontiguousarray(np.concatenate([uniform, noise[labels:-1]]))
-        values = self._core.completed(self.model, cells, rows, taken).T
+        values = self.core.completed(self.model, cells, rows, taken).T
         return {
             v: column if self._variables[v].is_continuous else column.astype(np.int64)
             for v, column in zip(self.missing, values, strict=True)
         }
 
-    def add_expected(self, cells: Array, rows: Rows, weights: Array, origin: Array, sums: Sequence[Sums]) -> Array:
-        """Add the expected statistics of rows to the sums of the families, and return the rows' log-probabilities.
-
-        Labels and numbers of a family are ascending, numbers count from an origin, and of products there is the lower
-        triangle. Weights are those of all rows.
-        """
-        return self._core.add_expected(self.model, cells, rows, weights, origin, sums)
-
     def expected(self, cells: Array, rows: Rows, origin: Array) -> tuple[Array, list[tuple[Rows, Array, Array, Array]]]:
         """Return the rows' log-probabilities, and the expected statistics of each family in each row.
 
         Of the k configurations that a row may have: which they are, (n_rows k,), their probabilities, and with them the
-        sums and the products of the family's d numbers, (n_rows k, d) and (n_rows k, d, d), as `add_expected` has them.
+        sums and the products of the family's d numbers, (n_rows k, d) and (n_rows k, d, d), as
+        `GappedRows.add_expected` has them.
         """
-        self._check(self._core.most_expected_cells(self.model))
-        log_prob, found = self._core.expected(self.model, cells, rows, origin)
+        log_prob, found = self.core.expected(self.model, cells, rows, origin)
         shaped = []
         for places, weights, first, second in found:
             n, d = len(places), len(first) // max(len(places), 1)
@@ -331,16 +321,17 @@ class GappedRows:
         self.cells = cells_of(net.variables, filled, rounded=rounded)
         found = _gaps_of(missing, net.dag, needed=not keep, target=target)
         self._needed = {v for _, families, _ in found for v in families}
-        model = core_model(net, self._needed)
+        self._model = core_model(net, self._needed)
         self.gaps = [
-            (Gap(net, model, members, families, limit=limit, row=int(which[0])), which)
+            (Gap(net, self._model, members, families, limit=limit, row=int(which[0])), which)
             for members, families, which in found
         ]
 
     def under(self, net: MixedNetwork) -> GappedRows:
         """Return the same rows under a network with the same graph."""
         found, model = copy.copy(self), core_model(net, self._needed)
-        found.net, found.gaps = net, [(gap.under(model), rows) for gap, rows in self.gaps]
+        found.net, found._model = net, model
+        found.gaps = [(gap.under(model), rows) for gap, rows in self.gaps]
         return found
 
     @cached_property
@@ -374,6 +365,15 @@ class GappedRows:
             unit = variable.log_slope if as_points else variable.log_unit
             total[scaled] += unit(self.filled.codes[v][scaled])
         return total
+
+    def add_expected(self, which: Iterable[int], weights: Array, sums: Sequence[Sums]) -> Array:
+        """Add the expected statistics of the rows of some gaps to the sums of the families of all variables.
+
+        Labels and numbers of a family are ascending, numbers count from the origin, and of products there is the lower
+        triangle. Returned is what the gaps add to the rows' log-probabilities, (n_rows,).
+        """
+        gaps = [(gap.core, rows) for gap, rows in (self.gaps[at] for at in which)]
+        return _core.add_expected(self._model, gaps, self.cells, weights, self.origin, sums)
 
     def log_prob(self) -> Array:
         """Return the log-probability of what is known of each row, (n_rows,)."""
@@ -411,12 +411,12 @@ def work_of_rows(rows: Table, dag: Any) -> Array:
     found = np.zeros(rows.n_rows)
     for members, families, which in _gaps_of(missing, dag, needed=True):
         gap = _core.MixedGap(model, sorted(members), families, [])
-        found[which] += _work(gap, model, families)
+        found[which] += _work(gap, families)
     return found
 
 
-def _work(gap: _core.MixedGap, model: _core.MixedModel, families: Sequence[int]) -> float:
-    return gap.most_states(model) * len(families)
+def _work(gap: _core.MixedGap, families: Sequence[int]) -> float:
+    return gap.most_states() * len(families)
 
 
 def cells_of(variables: Sequence[Column], columns: Columns, *, rounded: bool = True) -> Array:

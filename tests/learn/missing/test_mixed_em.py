@@ -63,6 +63,21 @@ def test_rows_that_lack_more_labels_than_can_be_summed_out_count_where_they_know
         found.log_prob(table)
 
 
+def test_expected_statistics_have_the_same_bits_on_any_number_of_threads() -> None:
+    dag, table = chain(300, 0, 3)
+    random = np.random.default_rng(3)
+    columns = [column.copy() for column in table.codes]
+    for variable, column in zip(table.variables, columns, strict=True):
+        column[random.random(300) < 0.2] = variable.missing_column(1)[0]
+    rows = fn.Table.adopt(table.variables, columns)
+    found = []
+    for threads in (1, 3):
+        before = fn.set_threads(threads)
+        found.append(fn.learn.parameters(dag, rows).log_prob(table))
+        fn.set_threads(before)
+    assert found[0].tobytes() == found[1].tobytes()
+
+
 def test_more_joint_states_than_an_integer_counts_are_passed_over_like_others() -> None:
     dag, table = chain(200, 3, 33)
     with pytest.warns(fn.FishernetWarning, match="3 rows of 200 lack more labels"):

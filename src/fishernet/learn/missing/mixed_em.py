@@ -91,9 +91,7 @@ class MixedSteps:
         rows = self._first.under(model)
         sums = [_no_sums(self._rows.variables, family) for family in self._families]
         log_prob = rows.known_terms()
-        for gap, which in (rows.gaps[at] for at in self._kept):
-            of_families = [sums[v] for v in gap.families]
-            log_prob[which] += gap.add_expected(rows.cells, which, self._weights, self._first.origin, of_families)
+        log_prob += rows.add_expected(self._kept, self._weights, sums)
         require_possible(log_prob)
         found = {
             family: of_known + self._statistic(family, *of_gaps)
