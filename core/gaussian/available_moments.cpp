@@ -22,6 +22,11 @@ constexpr std::int64_t few_rows = 8;  // up to which calls of loops take longer 
 constexpr std::int64_t few_lack = 8;  // one of so many rows: these are taken away sooner than the others are added
 constexpr double far_off = 1e6;  // of a squared mean, in variances: beyond, sums of products have lost too many digits
 constexpr std::size_t most_held = std::size_t{1} << 29;  // bytes of ordered rows
+constexpr std::size_t most_kinds = 64;  // of numbers, by the rows that lack them: bits of a pattern
+constexpr double rows_of_cell = 8;      // in the mean, of moments that are kept: those of fewer take as long to look up
+constexpr double most_of_whole = 1 << 20;                // numbers in moments that are kept: 8 MiB
+constexpr std::size_t most_wholes = std::size_t{1} << 25;  // and in all of them: 256 MiB
+constexpr std::size_t most_asked = 1 << 16;
 
 // The configuration of each row; of those that lack one of the labels the one after the last.
 std::vector<std::uint32_t> configurations(const IncompleteRows& rows, std::span<const std::int32_t> labels, std::size_t n_cells) {
@@ -396,6 +401,23 @@ private:
     std::vector<double> products_;
 };
 
+// The moments of some of the numbers, in their order.
+OwnedMoments some_of(const OwnedMoments& all, std::span<const std::int32_t> members) {
+    const auto width = static_cast<std::size_t>(all.d);
+    OwnedMoments found{all.weights, {}, {}, static_cast<std::int32_t>(members.size())};
+    for (std::size_t cell = 0; cell < all.weights.size(); ++cell) {
+        const double* products = all.products.data() + cell * CellMoments::n_products(width);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const auto own = static_cast<std::size_t>(members[i]);
+            found.means.push_back(all.means[cell * width + own]);
+            for (std::size_t k = 0; k <= i; ++k) {
+                found.products.push_back(products[CellMoments::place(own, static_cast<std::size_t>(members[k]))]);
+            }
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
@@ -423,35 +445,124 @@ std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
     return made;
 }
 
-void AvailableMoments::find(const Families& families, const Found& found, StopCheck check) {
-    std::map<Labels, std::vector<std::size_t>> by_labels;
-    for (std::size_t f = 0; f < families.size(); ++f) {
-        Labels labels;
-        for (const auto p : families.parents_of(f)) {
-            if (!rows_.is_number(p)) labels.push_back(p);
+AvailableMoments::AvailableMoments(const IncompleteRows& rows) : rows_(rows), lacking_(rows.columns.size()) {
+    std::map<std::vector<bool>, std::size_t> kinds;
+    for (std::size_t v = 0; v < lacking_.size(); ++v) {
+        const auto& column = rows.columns[v];
+        if (!rows.is_number(static_cast<std::int32_t>(v)) || !column.has_missing) continue;
+        std::vector<bool> gone(rows.n);
+        with_codes(column, [&](const auto* codes) {
+            for (std::size_t r = 0; r < rows.n; ++r) gone[r] = codes[r] == column.cardinality;
+        });
+        const auto kind = kinds.emplace(std::move(gone), kinds.size()).first->second;
+        if (kind >= most_kinds) {
+            lacking_.clear();
+            return;
         }
-        by_labels[std::move(labels)].push_back(f);
+        lacking_[v] = std::uint64_t{1} << kind;
+    }
+}
+
+// The moments of all numbers over the complete rows of a pattern: those that are kept, or new ones that are to be filled; none
+// if families have not been asked for often enough.
+std::shared_ptr<AvailableMoments::Whole> AvailableMoments::worth_keeping(const Pattern& pattern, double work) {
+    const std::scoped_lock lock(keeping_);
+    if (asked_.size() > most_asked) std::erase_if(asked_, [](const auto& one) { return one.second.whole == nullptr; });
+    auto& asked = asked_[pattern];
+    asked.last = ++now_;
+    asked.work += work;
+    if (asked.whole) return asked.whole;
+    std::vector<std::int32_t> numbers;
+    for (std::size_t v = 0; v < lacking_.size(); ++v) {
+        const bool known = (lacking_[v] & ~pattern.lacking) == 0;
+        if (known && rows_.is_number(static_cast<std::int32_t>(v))) numbers.push_back(static_cast<std::int32_t>(v));
+    }
+    double cells = 1;
+    for (const auto v : pattern.labels) cells *= rows_.column(v).cardinality;
+    const auto n_products = static_cast<double>(CellMoments::n_products(numbers.size()));
+    const bool small = rows_of_cell * cells <= static_cast<double>(rows_.n) && cells * n_products <= most_of_whole;
+    if (!small || asked.work < n_products) return nullptr;
+    return std::make_shared<Whole>(Whole{std::move(numbers), {}});
+}
+
+void AvailableMoments::fill(const Pattern& pattern, const std::shared_ptr<Whole>& whole) {
+    const auto rows = ordered(pattern.labels);
+    SumsOfFamilies sums(*rows, {&whole->numbers, 1});
+    sums.run();
+    whole->moments = sums.moments(0);
+    const std::scoped_lock lock(keeping_);
+    asked_[pattern].whole = whole;
+}
+
+void AvailableMoments::forget_wholes() {
+    const std::scoped_lock lock(keeping_);
+    std::size_t held = 0;
+    for (const auto& [_, one] : asked_) held += one.whole ? one.whole->moments.products.size() : 0;
+    while (held > most_wholes) {
+        const auto age = [](const auto& one) { return one.second.whole ? one.second.last : ~std::uint64_t{0}; };
+        const auto oldest = std::ranges::min_element(asked_, {}, age);
+        held -= oldest->second.whole->moments.products.size();
+        asked_.erase(oldest);
+    }
+}
+
+void AvailableMoments::find(const Families& families, const Found& found, StopCheck check) {
+    struct OfPattern {
+        std::vector<std::size_t> families;
+        double work = 0;
+    };
+    std::map<Pattern, OfPattern> by_pattern;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        Pattern pattern{{}, lacking_.empty() ? 0 : lacking_[static_cast<std::size_t>(families.children[f])]};
+        double work = 2;  // of the child and of 1
+        for (const auto p : families.parents_of(f)) {
+            if (!rows_.is_number(p)) {
+                pattern.labels.push_back(p);
+                continue;
+            }
+            if (!lacking_.empty()) pattern.lacking |= lacking_[static_cast<std::size_t>(p)];
+            ++work;
+        }
+        auto& of = by_pattern[std::move(pattern)];
+        of.families.push_back(f);
+        of.work += work;
     }
     struct Part {
         const Labels* labels;
-        std::span<const std::size_t> families;
+        std::shared_ptr<Whole> whole;  // none: rows are gone through
+        std::vector<std::size_t> families;
     };
     std::vector<Part> parts;
-    for (const auto& [labels, of] : by_labels) {
-        for (std::size_t first = 0; first < of.size(); first += families_at_once) {
-            parts.push_back({&labels, std::span(of).subspan(first, std::min(families_at_once, of.size() - first))});
+    std::vector<std::pair<const Pattern*, std::shared_ptr<Whole>>> empty;
+    for (const auto& [pattern, of] : by_pattern) {
+        auto whole = lacking_.empty() ? nullptr : worth_keeping(pattern, of.work);
+        if (whole && whole->moments.d == 0) empty.emplace_back(&pattern, whole);
+        for (const auto f : of.families) {
+            const bool same = !parts.empty() && *parts.back().labels == pattern.labels && parts.back().whole == whole;
+            if (!same || parts.back().families.size() == families_at_once) parts.push_back({&pattern.labels, whole, {}});
+            parts.back().families.push_back(f);
         }
     }
+    const auto fill_whole = [&](std::int64_t at) {
+        const auto& [pattern, whole] = empty[static_cast<std::size_t>(at)];
+        fill(*pattern, whole);
+    };
+    run_tasks(static_cast<std::int64_t>(empty.size()), fill_whole, check);
     const auto find_part = [&](std::int64_t at) {
-        const auto& part = parts[static_cast<std::size_t>(at)];
-        const auto rows = ordered(*part.labels);
+        const auto& [labels, whole, of] = parts[static_cast<std::size_t>(at)];
         std::vector<std::vector<std::int32_t>> numbers;
-        for (const auto f : part.families) numbers.push_back(numbers_of(rows_, families, f));
+        for (const auto f : of) numbers.push_back(numbers_of(rows_, families, f));
+        if (whole) {
+            for (std::size_t i = 0; i < of.size(); ++i) found(of[i], some_of(whole->moments, places(numbers[i], whole->numbers)));
+            return;
+        }
+        const auto rows = ordered(*labels);
         SumsOfFamilies sums(*rows, numbers);
         sums.run();
-        for (std::size_t i = 0; i < numbers.size(); ++i) found(part.families[i], sums.moments(i));
+        for (std::size_t i = 0; i < of.size(); ++i) found(of[i], sums.moments(i));
     };
     run_tasks(static_cast<std::int64_t>(parts.size()), find_part, check);
+    if (!empty.empty()) forget_wholes();
 }
 
 }  // namespace fishernet

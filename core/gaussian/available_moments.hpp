@@ -1,6 +1,7 @@
 // Moments of the numbers of families, of each on the rows that lack nothing of it.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,10 +38,12 @@ struct IncompleteRows {
 class OrderedRows;
 
 // Finds moments over rows. Searches ask for families of few sets of labels again and again: the rows in the order of a
-// set's configurations are kept, as many as memory should hold. Several threads may ask.
+// set's configurations are kept, as many as memory should hold. Where cells are missing in blocks, many families of the
+// same labels have the same complete rows as well: the moments of all numbers over these are kept, too, once families that
+// were asked for took as long as they do. Several threads may ask.
 class AvailableMoments {
 public:
-    explicit AvailableMoments(const IncompleteRows& rows) : rows_(rows) {}
+    explicit AvailableMoments(const IncompleteRows& rows);
 
     // Takes the moments of family f: of the numbers among its parents and its child, the last, in the configurations of
     // its parents' labels that some of its complete rows have.
@@ -55,7 +58,27 @@ public:
 private:
     using Labels = std::vector<std::int32_t>;
 
+    // The labels of families, and which cells their complete rows must know: a bit for all numbers that the same rows lack.
+    struct Pattern {
+        Labels labels;
+        std::uint64_t lacking;
+
+        auto operator<=>(const Pattern&) const = default;
+    };
+    struct Whole {
+        std::vector<std::int32_t> numbers;  // that no row of the pattern lacks
+        OwnedMoments moments;
+    };
+    struct Asked {
+        double work = 0;  // of families, in columns of rows
+        std::shared_ptr<Whole> whole;
+        std::uint64_t last = 0;
+    };
+
     std::shared_ptr<OrderedRows> ordered(const Labels& labels);
+    std::shared_ptr<Whole> worth_keeping(const Pattern& pattern, double work);
+    void fill(const Pattern& pattern, const std::shared_ptr<Whole>& whole);
+    void forget_wholes();
 
     IncompleteRows rows_;
     std::mutex keeping_;
@@ -65,6 +88,9 @@ private:
         std::list<Labels>::iterator use;
     };
     std::map<Labels, Kept> kept_;
+    std::vector<std::uint64_t> lacking_;  // the bit of each number; none where there are more kinds than bits
+    std::map<Pattern, Asked> asked_;
+    std::uint64_t now_ = 0;
 };
 
 }  // namespace fishernet

@@ -128,6 +128,9 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     families = fn.scores.Families.from_pairs(pairs)
     by_rows, by_statistics = (fn.scores.LocalScores(source, score)(families) for source in (table, Blocks([table])))
     np.testing.assert_allclose(by_rows, by_statistics, rtol=1e-10)
+    # the moments of all numbers over rows that many families have are kept, and the rows of others gone through
+    one_by_one = [fn.scores.LocalScores(table, score)(families[at : at + 1])[0] for at in range(len(families))]
+    np.testing.assert_allclose(by_rows, one_by_one, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_far", [20, 500])
