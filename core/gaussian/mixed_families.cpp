@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace fishernet {
 namespace {
 
-constexpr std::int64_t families_at_once = 16;
+constexpr std::int64_t families_at_once = 64;
 
 // The moments of some of the numbers, or of all, of all rows as one configuration.
 OwnedMoments whole(const CellMoments& cells, std::span<const std::int32_t> members) {
@@ -29,7 +30,8 @@ OwnedMoments whole(const CellMoments& cells) {
     return whole(cells, members);
 }
 
-// The Cholesky factor of the products of a family's columns, the child last, a row after the other.
+// The Cholesky factor of the products of a family's columns, the child last, a row after the other. Families of one child that
+// have all parents in common but one, which is then the last before it, share the rows of the others.
 class Family {
 public:
     void begin(std::span<const std::int32_t> parents, std::int32_t child) {
@@ -40,27 +42,32 @@ public:
 
     std::size_t size() const { return columns_.size(); }
 
-    // Factors the products of a configuration. A parent of which those before it leave no more than a share of `least` (d) is passed over:
-    // its pivot is 0. False if one is.
+    // Factors the products of a configuration. A parent of which those before it leave no more than a share of `least` (d) is
+    // passed over: its pivot is 0. False if one is.
     bool factorize(const double* products, std::span<const double> least, double share) {
-        const auto n = columns_.size();
-        bool free = true;
-        for (std::size_t i = 0; i < n; ++i) {
-            double* own = factor_.data() + i * n;
-            double rest = product(products, i, i);
-            for (std::size_t k = 0; k < i; ++k) {
-                const double* before = factor_.data() + k * n;
-                double along = product(products, i, k);
-                for (std::size_t u = 0; u < k; ++u) along -= before[u] * own[u];
-                own[k] = before[k] > 0 ? along / before[k] : 0;
-                rest -= own[k] * own[k];
-            }
-            const bool last = i + 1 == n, held = rest > (last ? 0 : share * least[columns_[i]]);
-            free = free && (held || last);
-            own[i] = held ? std::sqrt(rest) : 0;
-        }
+        const bool free = factorize_before(columns_.size() - 1, products, least, share);
+        end(fill(columns_.size() - 1, 0, columns_.size() - 1, products, squares_of_child(products)));
         return free;
     }
+
+    // The same of all parents but the last, which may then be one after the other.
+    bool factorize_shared(const double* products, std::span<const double> least, double share) {
+        const auto n = columns_.size();
+        const bool free = factorize_before(n - 2, products, least, share);
+        shared_rest_ = fill(n - 1, 0, n - 2, products, squares_of_child(products));
+        return free;
+    }
+
+    bool factorize_with(std::int32_t parent, const double* products, std::span<const double> least, double share) {
+        const auto n = columns_.size();
+        columns_[n - 2] = parent;
+        const bool free = factorize_row(n - 2, products, least, share);
+        end(fill(n - 1, n - 2, n - 1, products, shared_rest_));
+        return free;
+    }
+
+    // Has another parent as the last one, for `squares`.
+    void take(std::int32_t parent) { columns_[columns_.size() - 2] = parent; }
 
     // The sum of squares that the others leave of the child.
     double rest() const {
@@ -97,6 +104,37 @@ public:
     }
 
 private:
+    bool factorize_before(std::size_t last, const double* products, std::span<const double> least, double share) {
+        bool free = true;
+        for (std::size_t i = 0; i < last; ++i) free = factorize_row(i, products, least, share) && free;
+        return free;
+    }
+
+    bool factorize_row(std::size_t i, const double* products, std::span<const double> least, double share) {
+        const double rest = fill(i, 0, i, products, product(products, i, i));
+        const bool held = rest > share * least[static_cast<std::size_t>(columns_[i])];
+        factor_[i * columns_.size() + i] = held ? std::sqrt(rest) : 0;
+        return held;
+    }
+
+    // Fills some places of a row, and returns what they leave of its squares.
+    double fill(std::size_t i, std::size_t first, std::size_t last, const double* products, double rest) {
+        const auto n = columns_.size();
+        double* own = factor_.data() + i * n;
+        for (std::size_t k = first; k < last; ++k) {
+            const double* before = factor_.data() + k * n;
+            double along = product(products, i, k);
+            for (std::size_t u = 0; u < k; ++u) along -= before[u] * own[u];
+            own[k] = before[k] > 0 ? along / before[k] : 0;
+            rest -= own[k] * own[k];
+        }
+        return rest;
+    }
+
+    void end(double rest) { factor_.back() = rest > 0 ? std::sqrt(rest) : 0; }
+
+    double squares_of_child(const double* products) const { return product(products, columns_.size() - 1, columns_.size() - 1); }
+
     // The product of two of the columns, by their places among these.
     double product(const double* products, std::size_t i, std::size_t k) const {
         return products[CellMoments::place(static_cast<std::size_t>(columns_[i]), static_cast<std::size_t>(columns_[k]))];
@@ -104,6 +142,7 @@ private:
 
     std::vector<std::int32_t> columns_;
     std::vector<double> factor_;
+    double shared_rest_ = 0;  // what all parents but the last leave of the child
 };
 
 // Likelihoods of families of the same moments.
@@ -116,46 +155,115 @@ public:
         for (std::size_t i = 0; i < least_.size(); ++i) least_[i] = no_rest * all_.products[CellMoments::place(i, i)];
     }
 
-    double weight() const { return all_.weights[0]; }
+    double total() const { return all_.weights[0]; }
 
-    double of(std::span<const std::int32_t> parents, std::int32_t number, Family& family,
-              std::vector<double>& combination) const {
-        const auto d = static_cast<std::size_t>(cells_.d), child = static_cast<std::size_t>(number);
+    double of(std::span<const std::int32_t> parents, std::int32_t child, Family& family) const {
         // rows that are next to as few as parameters tell of the child alone
-        const double total = weight();
-        const bool few = total < 2 * static_cast<double>(parents.size() + 2);
-        family.begin(few ? parents.first(0) : parents, number);
+        family.begin(tells_alone(parents.size()) ? parents.first(0) : parents, child);
         family.factorize(all_.products.data(), least_, 1);
-        family.residual(combination);
-        const double floor = floors_[child];
-        const double variance = std::max({family.rest() / total, least_[child] / total, floor});
-        const auto needed = static_cast<double>(family.size() + 1);
+        const auto all = overall(family, child);
         double sum = 0;
         for (std::size_t j = 0; j < cells_.size(); ++j) {
             const double weight = cells_.weights[j];
             if (!(weight > 0)) continue;
-            const double* products = cells_.products.data() + j * CellMoments::n_products(d);
-            double own = variance, squares = 0;
-            const bool free = weight >= needed && family.factorize(products, least_, weight / total);
-            const double nothing = floor > 0 ? 0 : least_[child] * (weight / total);
-            if (free && (family.rest() > nothing || floor > 0)) {
-                squares = family.rest();
-                own = std::max(squares / weight, floor);
-            } else {
-                squares =
-                    family.squares(combination, products, cells_.means.data() + j * d, all_.means.data(), weight);
-            }
-            if (own > 0) sum -= 0.5 * weight * std::log(2 * std::numbers::pi * own) + 0.5 * squares / own;
+            const bool free = is_enough(weight, family) && family.factorize(products(j), least_, weight / total());
+            sum -= of_cell(j, free, family, child, all);
         }
         return sum;
     }
 
+    // The same of one family for each of some parents beside those that all have.
+    void of_each(std::span<const std::int32_t> shared, std::span<const std::int32_t> others, std::int32_t child, Family& family,
+                 std::span<double> found) const {
+        std::vector<std::int32_t> parents(shared.begin(), shared.end());
+        parents.push_back(others[0]);
+        if (tells_alone(parents.size())) {
+            std::ranges::fill(found, of({}, child, family));
+            return;
+        }
+        family.begin(parents, child);
+        std::vector<Overall> all;
+        family.factorize_shared(all_.products.data(), least_, 1);
+        for (const auto other : others) {
+            family.factorize_with(other, all_.products.data(), least_, 1);
+            all.push_back(overall(family, child));
+        }
+        std::ranges::fill(found, 0.0);
+        for (std::size_t j = 0; j < cells_.size(); ++j) {
+            const double weight = cells_.weights[j], share = weight / total();
+            if (!(weight > 0)) continue;
+            const bool may_be_free = is_enough(weight, family) && family.factorize_shared(products(j), least_, share);
+            for (std::size_t i = 0; i < others.size(); ++i) {
+                const bool free = may_be_free && family.factorize_with(others[i], products(j), least_, share);
+                if (!free) family.take(others[i]);
+                found[i] -= of_cell(j, free, family, child, all[i]);
+            }
+        }
+    }
+
 private:
+    // A regression on the rows of all configurations.
+    struct Overall {
+        double variance;
+        std::vector<double> combination;
+    };
+
+    bool tells_alone(std::size_t n_parents) const { return total() < 2 * static_cast<double>(n_parents + 2); }
+    static bool is_enough(double weight, const Family& family) { return weight >= static_cast<double>(family.size() + 1); }
+    const double* products(std::size_t cell) const {
+        return cells_.products.data() + cell * CellMoments::n_products(static_cast<std::size_t>(cells_.d));
+    }
+
+    Overall overall(const Family& family, std::int32_t child) const {
+        const auto v = static_cast<std::size_t>(child);
+        Overall found{std::max({family.rest() / total(), least_[v] / total(), floors_[v]}), {}};
+        family.residual(found.combination);
+        return found;
+    }
+
+    // The logarithm of a configuration's density, negative, with a regression of its own if its rows leave one free.
+    double of_cell(std::size_t cell, bool free, const Family& family, std::int32_t child, const Overall& all) const {
+        const auto v = static_cast<std::size_t>(child), d = static_cast<std::size_t>(cells_.d);
+        const double weight = cells_.weights[cell], floor = floors_[v];
+        const double nothing = floor > 0 ? 0 : least_[v] * (weight / total());
+        double own = all.variance, squares = 0;
+        if (free && (family.rest() > nothing || floor > 0)) {
+            squares = family.rest();
+            own = std::max(squares / weight, floor);
+        } else {
+            squares = family.squares(all.combination, products(cell), cells_.means.data() + cell * d, all_.means.data(), weight);
+        }
+        return own > 0 ? 0.5 * weight * std::log(2 * std::numbers::pi * own) + 0.5 * squares / own : 0;
+    }
+
     CellMoments cells_;
     std::span<const double> floors_;
     OwnedMoments all_;  // the rows of all cells
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
+
+// Families in a row with the same child, moments and parents, but for one more that each has; none if they are fewer than two.
+struct Alike {
+    std::vector<std::int32_t> shared, others;
+};
+
+Alike families_with_one_more(const Families& families, std::span<const std::int32_t> of_family, std::size_t first, std::size_t end) {
+    Alike found;
+    const auto own = families.parents_of(first);
+    if (first + 1 == end || own.empty()) return found;
+    std::ranges::set_intersection(own, families.parents_of(first + 1), std::back_inserter(found.shared));
+    if (found.shared.size() + 1 != own.size()) return found;
+    for (auto f = first; f < end; ++f) {
+        const auto parents = families.parents_of(f);
+        const bool alike = families.children[f] == families.children[first] && of_family[f] == of_family[first] &&
+                           parents.size() == own.size() && std::ranges::includes(parents, found.shared);
+        if (!alike) break;
+        const auto apart = std::ranges::mismatch(parents, found.shared).in1;
+        found.others.push_back(*apart);
+    }
+    if (found.others.size() < 2) found.others.clear();
+    return found;
+}
 
 // Families by the moments of their labels: whose place each has.
 std::vector<double> likelihoods_of(std::span<const LabelMoments* const> moments, std::span<const std::int32_t> of_family,
@@ -174,12 +282,20 @@ std::vector<double> likelihoods_of(std::span<const LabelMoments* const> moments,
     std::vector<double> found(families.size());
     const auto score_block = [&](std::int64_t block) {
         Family family;
-        std::vector<double> combination;
-        for (auto f = block * families_at_once; f < std::min(n, (block + 1) * families_at_once); ++f) {
-            const auto at = static_cast<std::size_t>(f), m = static_cast<std::size_t>(of_family[at]);
-            const auto parents = places(families.parents_of(at), moments[m]->numbers);
-            const auto child = places({families.children.data() + at, 1}, moments[m]->numbers)[0];
-            found[at] = likelihoods[m]->of(parents, child, family, combination);
+        const auto end = static_cast<std::size_t>(std::min(n, (block + 1) * families_at_once));
+        for (auto first = static_cast<std::size_t>(block * families_at_once); first < end;) {
+            const auto m = static_cast<std::size_t>(of_family[first]);
+            const auto& numbers = moments[m]->numbers;
+            const auto child = places({families.children.data() + first, 1}, numbers)[0];
+            const auto alike = families_with_one_more(families, of_family, first, end);
+            if (alike.others.empty()) {
+                found[first] = likelihoods[m]->of(places(families.parents_of(first), numbers), child, family);
+                ++first;
+                continue;
+            }
+            const auto others = places(alike.others, numbers);
+            likelihoods[m]->of_each(places(alike.shared, numbers), others, child, family, std::span(found).subspan(first, others.size()));
+            first += others.size();
         }
     };
     run_tasks((n + families_at_once - 1) / families_at_once, score_block, check);
@@ -281,13 +397,12 @@ Told told_by_parents(AvailableMoments& moments_of, std::span<const double> floor
         std::vector<std::int32_t> parents(static_cast<std::size_t>(child));
         std::iota(parents.begin(), parents.end(), 0);
         const Likelihoods together(moments.cells(), own_floors);
-        found.weights[f] = together.weight();
-        if (!(together.weight() > 0)) return;
+        found.weights[f] = together.total();
+        if (!(together.total() > 0)) return;
         const auto alone = pooled(moments.cells(), {{child}}, std::vector<std::int64_t>(moments.weights.size()), 1);
-        Family family, single;
-        std::vector<double> combination;
-        found.likelihoods[f] = together.of(parents, child, family, combination) -
-                               Likelihoods(alone.cells(), std::span(own_floors).last(1)).of({}, 0, single, combination);
+        Family family;
+        found.likelihoods[f] = together.of(parents, child, family) -
+                               Likelihoods(alone.cells(), std::span(own_floors).last(1)).of({}, 0, family);
     };
     moments_of.find(families, compare, check);
     return found;
