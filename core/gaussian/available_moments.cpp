@@ -16,7 +16,7 @@
 namespace fishernet {
 namespace {
 
-constexpr std::size_t families_at_once = 16;
+constexpr std::size_t families_at_once = 16, families_of_whole = 64;
 constexpr std::int64_t rows_at_once = 256;
 constexpr std::int64_t few_rows = 8;  // up to which calls of loops take longer than the loops
 constexpr std::int64_t few_lack = 8;  // one of so many rows: these are taken away sooner than the others are added
@@ -59,7 +59,9 @@ public:
         std::vector<std::uint8_t> known;
     };
 
-    OrderedRows(const IncompleteRows& rows, std::span<const std::int32_t> labels) : rows_(rows), numbers_(rows.columns.size()) {
+    // Adds the bytes that they take to those that are held.
+    OrderedRows(const IncompleteRows& rows, std::span<const std::int32_t> labels, std::atomic<std::size_t>& held)
+        : rows_(rows), numbers_(rows.columns.size()), held_(held) {
         std::size_t n_cells = 1;
         for (const auto v : labels) n_cells *= rows.column(v).cardinality;
         const auto cells = configurations(rows, labels, n_cells);
@@ -73,8 +75,11 @@ public:
         if (!rows.weights.empty()) {
             for (const auto row : order_) weights_.push_back(rows.weights[row]);
         }
-        held_ = order_.size() * sizeof(order_[0]) + weights_.size() * sizeof(double);
+        hold(order_.size() * sizeof(order_[0]) + weights_.size() * sizeof(double));
     }
+    ~OrderedRows() { held_ -= own_; }
+    OrderedRows(const OrderedRows&) = delete;
+    OrderedRows& operator=(const OrderedRows&) = delete;
 
     std::size_t size() const { return ends_.size(); }  // configurations that some rows have
     std::int64_t begin(std::size_t cell) const { return cell == 0 ? 0 : ends_[cell - 1]; }
@@ -87,14 +92,17 @@ public:
         auto& found = numbers_[static_cast<std::size_t>(v)];
         if (!found) {
             found = made(v);
-            held_ += order_.size() * sizeof(double) + found->known.size();
+            hold(order_.size() * sizeof(double) + found->known.size());
         }
         return *found;
     }
 
-    std::size_t held() const { return held_; }  // bytes
-
 private:
+    void hold(std::size_t bytes) {
+        own_ += bytes;
+        held_ += bytes;
+    }
+
     Number made(std::int32_t v) const {
         Number found{std::vector<double>(order_.size()), std::vector<double>(size()), {}};
         const auto& column = rows_.column(v);
@@ -126,7 +134,8 @@ private:
     std::vector<std::int64_t> ends_;
     std::vector<double> weights_;
     std::vector<std::optional<Number>> numbers_;
-    std::atomic<std::size_t> held_;
+    std::atomic<std::size_t>& held_;
+    std::size_t own_ = 0;
     std::mutex ordering_;
     const FloatKernels& kernels_ = float_kernels();
 };
@@ -324,13 +333,13 @@ private:
     OwnedMoments moments_;
 };
 
-// The numbers of a family, its child the last.
+// The numbers of a family, ascending.
 std::vector<std::int32_t> numbers_of(const IncompleteRows& rows, const Families& families, std::size_t f) {
-    std::vector<std::int32_t> found;
+    std::vector<std::int32_t> found{families.children[f]};
     for (const auto p : families.parents_of(f)) {
         if (rows.is_number(p)) found.push_back(p);
     }
-    found.push_back(families.children[f]);
+    std::ranges::sort(found);
     return found;
 }
 
@@ -401,23 +410,6 @@ private:
     std::vector<double> products_;
 };
 
-// The moments of some of the numbers, in their order.
-OwnedMoments some_of(const OwnedMoments& all, std::span<const std::int32_t> members) {
-    const auto width = static_cast<std::size_t>(all.d);
-    OwnedMoments found{all.weights, {}, {}, static_cast<std::int32_t>(members.size())};
-    for (std::size_t cell = 0; cell < all.weights.size(); ++cell) {
-        const double* products = all.products.data() + cell * CellMoments::n_products(width);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            const auto own = static_cast<std::size_t>(members[i]);
-            found.means.push_back(all.means[cell * width + own]);
-            for (std::size_t k = 0; k <= i; ++k) {
-                found.products.push_back(products[CellMoments::place(own, static_cast<std::size_t>(members[k]))]);
-            }
-        }
-    }
-    return found;
-}
-
 }  // namespace
 
 std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
@@ -429,17 +421,13 @@ std::shared_ptr<OrderedRows> AvailableMoments::ordered(const Labels& labels) {
             return at->second.rows;
         }
     }
-    auto made = std::make_shared<OrderedRows>(rows_, labels);
+    auto made = std::make_shared<OrderedRows>(rows_, labels, held_);
     const std::scoped_lock lock(keeping_);
     if (const auto at = kept_.find(labels); at != kept_.end()) return at->second.rows;
     by_use_.push_front(labels);
     kept_.emplace(labels, Kept{made, by_use_.begin()});
-    std::size_t held = 0;
-    for (const auto& [_, kept] : kept_) held += kept.rows->held();
-    while (held > most_held && by_use_.size() > 1) {
-        const auto last = kept_.find(by_use_.back());
-        held -= last->second.rows->held();
-        kept_.erase(last);
+    while (held_ > most_held && by_use_.size() > 1) {  // rows that somebody else looks at are held as long as that
+        kept_.erase(by_use_.back());
         by_use_.pop_back();
     }
     return made;
@@ -465,13 +453,15 @@ AvailableMoments::AvailableMoments(const IncompleteRows& rows) : rows_(rows), la
 
 // The moments of all numbers over the complete rows of a pattern: those that are kept, or new ones that are to be filled; none
 // if families have not been asked for often enough.
-std::shared_ptr<AvailableMoments::Whole> AvailableMoments::worth_keeping(const Pattern& pattern, double work) {
+std::shared_ptr<PatternMoments> AvailableMoments::worth_keeping(const Pattern& pattern, double work) {
     const std::scoped_lock lock(keeping_);
-    if (asked_.size() > most_asked) std::erase_if(asked_, [](const auto& one) { return one.second.whole == nullptr; });
-    auto& asked = asked_[pattern];
-    asked.last = ++now_;
-    asked.work += work;
-    if (asked.whole) return asked.whole;
+    if (const auto kept = wholes_.find(pattern); kept != wholes_.end()) {
+        kept->second.last = ++now_;
+        return kept->second.whole;
+    }
+    if (work_.size() > most_asked) work_.clear();
+    auto& so_far = work_[pattern];
+    so_far += work;
     std::vector<std::int32_t> numbers;
     for (std::size_t v = 0; v < lacking_.size(); ++v) {
         const bool known = (lacking_[v] & ~pattern.lacking) == 0;
@@ -481,28 +471,23 @@ std::shared_ptr<AvailableMoments::Whole> AvailableMoments::worth_keeping(const P
     for (const auto v : pattern.labels) cells *= rows_.column(v).cardinality;
     const auto n_products = static_cast<double>(CellMoments::n_products(numbers.size()));
     const bool small = rows_of_cell * cells <= static_cast<double>(rows_.n) && cells * n_products <= most_of_whole;
-    if (!small || asked.work < n_products) return nullptr;
-    return std::make_shared<Whole>(Whole{std::move(numbers), {}});
+    if (!small || so_far < n_products) return nullptr;
+    return std::make_shared<PatternMoments>(PatternMoments{std::move(numbers), {}, {}});
 }
 
-void AvailableMoments::fill(const Pattern& pattern, const std::shared_ptr<Whole>& whole) {
+void AvailableMoments::fill(const Pattern& pattern, const std::shared_ptr<PatternMoments>& whole) {
     const auto rows = ordered(pattern.labels);
     SumsOfFamilies sums(*rows, {&whole->numbers, 1});
     sums.run();
-    whole->moments = sums.moments(0);
+    whole->in_cells = sums.moments(0);
+    whole->all = pooled(whole->in_cells.cells());
     const std::scoped_lock lock(keeping_);
-    asked_[pattern].whole = whole;
-}
-
-void AvailableMoments::forget_wholes() {
-    const std::scoped_lock lock(keeping_);
-    std::size_t held = 0;
-    for (const auto& [_, one] : asked_) held += one.whole ? one.whole->moments.products.size() : 0;
-    while (held > most_wholes) {
-        const auto age = [](const auto& one) { return one.second.whole ? one.second.last : ~std::uint64_t{0}; };
-        const auto oldest = std::ranges::min_element(asked_, {}, age);
-        held -= oldest->second.whole->moments.products.size();
-        asked_.erase(oldest);
+    if (!wholes_.emplace(pattern, KeptWhole{whole, ++now_}).second) return;
+    size_of_wholes_ += whole->in_cells.products.size();
+    while (size_of_wholes_ > most_wholes && wholes_.size() > 1) {
+        const auto oldest = std::ranges::min_element(wholes_, {}, [](const auto& one) { return one.second.last; });
+        size_of_wholes_ -= oldest->second.whole->in_cells.products.size();
+        wholes_.erase(oldest);
     }
 }
 
@@ -529,17 +514,17 @@ void AvailableMoments::find(const Families& families, const Found& found, StopCh
     }
     struct Part {
         const Labels* labels;
-        std::shared_ptr<Whole> whole;  // none: rows are gone through
+        std::shared_ptr<PatternMoments> whole;  // none: rows are gone through
         std::vector<std::size_t> families;
     };
     std::vector<Part> parts;
-    std::vector<std::pair<const Pattern*, std::shared_ptr<Whole>>> empty;
+    std::vector<std::pair<const Pattern*, std::shared_ptr<PatternMoments>>> empty;
     for (const auto& [pattern, of] : by_pattern) {
         auto whole = lacking_.empty() ? nullptr : worth_keeping(pattern, of.work);
-        if (whole && whole->moments.d == 0) empty.emplace_back(&pattern, whole);
+        if (whole && whole->in_cells.d == 0) empty.emplace_back(&pattern, whole);
         for (const auto f : of.families) {
             const bool same = !parts.empty() && *parts.back().labels == pattern.labels && parts.back().whole == whole;
-            if (!same || parts.back().families.size() == families_at_once) parts.push_back({&pattern.labels, whole, {}});
+            if (!same || parts.back().families.size() == (whole ? families_of_whole : families_at_once)) parts.push_back({&pattern.labels, whole, {}});
             parts.back().families.push_back(f);
         }
     }
@@ -550,19 +535,18 @@ void AvailableMoments::find(const Families& families, const Found& found, StopCh
     run_tasks(static_cast<std::int64_t>(empty.size()), fill_whole, check);
     const auto find_part = [&](std::int64_t at) {
         const auto& [labels, whole, of] = parts[static_cast<std::size_t>(at)];
+        if (whole) return found(of, *whole);
         std::vector<std::vector<std::int32_t>> numbers;
         for (const auto f : of) numbers.push_back(numbers_of(rows_, families, f));
-        if (whole) {
-            for (std::size_t i = 0; i < of.size(); ++i) found(of[i], some_of(whole->moments, places(numbers[i], whole->numbers)));
-            return;
-        }
         const auto rows = ordered(*labels);
         SumsOfFamilies sums(*rows, numbers);
         sums.run();
-        for (std::size_t i = 0; i < of.size(); ++i) found(of[i], sums.moments(i));
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            const auto& moments = sums.moments(i);
+            found(std::span(of).subspan(i, 1), {std::move(numbers[i]), moments, pooled(moments.cells())});
+        }
     };
     run_tasks(static_cast<std::int64_t>(parts.size()), find_part, check);
-    if (!empty.empty()) forget_wholes();
 }
 
 }  // namespace fishernet

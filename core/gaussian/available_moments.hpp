@@ -1,6 +1,7 @@
 // Moments of the numbers of families, of each on the rows that lack nothing of it.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,13 @@ struct IncompleteRows {
     }
 };
 
+// Moments over the rows that know some numbers, ascending: in the configurations of labels that some of these rows have, and
+// of all these rows.
+struct PatternMoments {
+    std::vector<std::int32_t> numbers;
+    OwnedMoments in_cells, all;
+};
+
 class OrderedRows;
 
 // Finds moments over rows. Searches ask for families of few sets of labels again and again: the rows in the order of a
@@ -45,9 +53,8 @@ class AvailableMoments {
 public:
     explicit AvailableMoments(const IncompleteRows& rows);
 
-    // Takes the moments of family f: of the numbers among its parents and its child, the last, in the configurations of
-    // its parents' labels that some of its complete rows have.
-    using Found = std::function<void(std::size_t f, const OwnedMoments& moments)>;
+    // Takes moments of some of the families, whose numbers are among theirs, over their complete rows.
+    using Found = std::function<void(std::span<const std::size_t> families, const PatternMoments& moments)>;
 
     // Children are numbers, and parents' labels have fewer than 2**31 configurations. Families come in any order, several
     // at once; what is found of each depends on no other.
@@ -65,23 +72,18 @@ private:
 
         auto operator<=>(const Pattern&) const = default;
     };
-    struct Whole {
-        std::vector<std::int32_t> numbers;  // that no row of the pattern lacks
-        OwnedMoments moments;
-    };
-    struct Asked {
-        double work = 0;  // of families, in columns of rows
-        std::shared_ptr<Whole> whole;
-        std::uint64_t last = 0;
+    struct KeptWhole {
+        std::shared_ptr<PatternMoments> whole;
+        std::uint64_t last;  // when it was asked for
     };
 
     std::shared_ptr<OrderedRows> ordered(const Labels& labels);
-    std::shared_ptr<Whole> worth_keeping(const Pattern& pattern, double work);
-    void fill(const Pattern& pattern, const std::shared_ptr<Whole>& whole);
-    void forget_wholes();
+    std::shared_ptr<PatternMoments> worth_keeping(const Pattern& pattern, double work);
+    void fill(const Pattern& pattern, const std::shared_ptr<PatternMoments>& whole);
 
     IncompleteRows rows_;
     std::mutex keeping_;
+    std::atomic<std::size_t> held_ = 0;  // bytes of ordered rows
     std::list<Labels> by_use_;  // the last asked for first
     struct Kept {
         std::shared_ptr<OrderedRows> rows;
@@ -89,7 +91,9 @@ private:
     };
     std::map<Labels, Kept> kept_;
     std::vector<std::uint64_t> lacking_;  // the bit of each number; none where there are more kinds than bits
-    std::map<Pattern, Asked> asked_;
+    std::map<Pattern, double> work_;  // of families that were asked for, in columns of rows
+    std::map<Pattern, KeptWhole> wholes_;
+    std::size_t size_of_wholes_ = 0;
     std::uint64_t now_ = 0;
 };
 

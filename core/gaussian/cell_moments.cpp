@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -283,6 +284,16 @@ OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> memb
         }
     }
     return found;
+}
+
+OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members) {
+    return pooled(cells, members, std::vector<std::int64_t>(cells.size()), 1);
+}
+
+OwnedMoments pooled(const CellMoments& cells) {
+    std::vector<std::int32_t> members(static_cast<std::size_t>(cells.d));
+    std::iota(members.begin(), members.end(), 0);
+    return pooled(cells, members);
 }
 
 std::vector<std::int32_t> places(std::span<const std::int32_t> some, std::span<const std::int32_t> all) {

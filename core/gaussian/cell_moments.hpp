@@ -51,6 +51,10 @@ struct OwnedMoments {
 OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members, std::span<const std::int64_t> groups,
                     std::size_t n_groups);
 
+// The same in one group of all cells, of some of the numbers or of all.
+OwnedMoments pooled(const CellMoments& cells, std::span<const std::int32_t> members);
+OwnedMoments pooled(const CellMoments& cells);
+
 // The moments of some of a table's numbers in the configurations of some of its labels that occur, in lexicographic order,
 // and the states of these, (q, labels). Labels and numbers are positions in the table, ascending.
 struct LabelMoments {

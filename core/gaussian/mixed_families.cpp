@@ -18,18 +18,6 @@ namespace {
 
 constexpr std::int64_t families_at_once = 64;
 
-// The moments of some of the numbers, or of all, of all rows as one configuration.
-OwnedMoments whole(const CellMoments& cells, std::span<const std::int32_t> members) {
-    const std::vector<std::int64_t> groups(cells.size());
-    return pooled(cells, members, groups, 1);
-}
-
-OwnedMoments whole(const CellMoments& cells) {
-    std::vector<std::int32_t> members(static_cast<std::size_t>(cells.d));
-    std::iota(members.begin(), members.end(), 0);
-    return whole(cells, members);
-}
-
 // The Cholesky factor of the products of a family's columns, the child last, a row after the other. Families of one child that
 // have all parents in common but one, which is then the last before it, share the rows of the others.
 class Family {
@@ -148,14 +136,11 @@ private:
 // Likelihoods of families of the same moments.
 class Likelihoods {
 public:
-    Likelihoods(const CellMoments& cells, std::span<const double> floors) : Likelihoods(cells, floors, whole(cells)) {}
-
-    Likelihoods(const CellMoments& cells, std::span<const double> floors, OwnedMoments all)
-        : cells_(cells), floors_(floors), all_(std::move(all)), least_(static_cast<std::size_t>(cells.d)) {
+    // Beside the moments of configurations it takes those of all rows.
+    Likelihoods(const CellMoments& cells, std::span<const double> floors, const CellMoments& all)
+        : cells_(cells), floors_(floors), all_(all), least_(static_cast<std::size_t>(cells.d)) {
         for (std::size_t i = 0; i < least_.size(); ++i) least_[i] = no_rest * all_.products[CellMoments::place(i, i)];
     }
-
-    double total() const { return all_.weights[0]; }
 
     double of(std::span<const std::int32_t> parents, std::int32_t child, Family& family) const {
         // rows that are next to as few as parameters tell of the child alone
@@ -208,6 +193,7 @@ private:
         std::vector<double> combination;
     };
 
+    double total() const { return all_.weights[0]; }
     bool tells_alone(std::size_t n_parents) const { return total() < 2 * static_cast<double>(n_parents + 2); }
     static bool is_enough(double weight, const Family& family) { return weight >= static_cast<double>(family.size() + 1); }
     const double* products(std::size_t cell) const {
@@ -238,16 +224,16 @@ private:
 
     CellMoments cells_;
     std::span<const double> floors_;
-    OwnedMoments all_;  // the rows of all cells
+    CellMoments all_;
     std::vector<double> least_;  // of each sum of squares: what counts as nothing
 };
 
-// Families in a row with the same child, moments and parents, but for one more that each has; none if they are fewer than two.
+// Families in a row with the same child and parents, but for one more that each has; none if they are fewer than two.
 struct Alike {
     std::vector<std::int32_t> shared, others;
 };
 
-Alike families_with_one_more(const Families& families, std::span<const std::int32_t> of_family, std::size_t first, std::size_t end) {
+Alike families_with_one_more(const Families& families, std::size_t first, std::size_t end) {
     Alike found;
     const auto own = families.parents_of(first);
     if (first + 1 == end || own.empty()) return found;
@@ -255,13 +241,36 @@ Alike families_with_one_more(const Families& families, std::span<const std::int3
     if (found.shared.size() + 1 != own.size()) return found;
     for (auto f = first; f < end; ++f) {
         const auto parents = families.parents_of(f);
-        const bool alike = families.children[f] == families.children[first] && of_family[f] == of_family[first] &&
-                           parents.size() == own.size() && std::ranges::includes(parents, found.shared);
+        const bool alike = families.children[f] == families.children[first] && parents.size() == own.size() &&
+                           std::ranges::includes(parents, found.shared);
         if (!alike) break;
-        const auto apart = std::ranges::mismatch(parents, found.shared).in1;
-        found.others.push_back(*apart);
+        found.others.push_back(*std::ranges::mismatch(parents, found.shared).in1);
     }
     if (found.others.size() < 2) found.others.clear();
+    return found;
+}
+
+// Families of numbers in a row, by moments of these numbers, ascending.
+void score(const Likelihoods& likelihoods, std::span<const std::int32_t> numbers, const Families& families, std::size_t first,
+           std::size_t end, std::span<double> found) {
+    Family family;
+    while (first < end) {
+        const auto child = places({families.children.data() + first, 1}, numbers)[0];
+        const auto alike = families_with_one_more(families, first, end);
+        if (alike.others.empty()) {
+            found[first] = likelihoods.of(places(families.parents_of(first), numbers), child, family);
+            ++first;
+            continue;
+        }
+        const auto others = places(alike.others, numbers);
+        likelihoods.of_each(places(alike.shared, numbers), others, child, family, found.subspan(first, others.size()));
+        first += others.size();
+    }
+}
+
+std::vector<double> some_floors(std::span<const double> floors, std::span<const std::int32_t> numbers) {
+    std::vector<double> found;
+    for (const auto v : numbers) found.push_back(floors[static_cast<std::size_t>(v)]);
     return found;
 }
 
@@ -271,31 +280,23 @@ std::vector<double> likelihoods_of(std::span<const LabelMoments* const> moments,
                                    StopCheck check) {
     const auto n = static_cast<std::int64_t>(families.size());
     std::vector<std::vector<double>> own_floors(moments.size());  // of the numbers of each
+    std::vector<OwnedMoments> every(moments.size());              // of all rows
     std::vector<std::optional<Likelihoods>> likelihoods(moments.size());
     const auto prepare = [&](std::int64_t m) {
         const auto& [_, numbers, cardinalities, states, own] = *moments[m];
-        for (const auto v : numbers) own_floors[m].push_back(floors[static_cast<std::size_t>(v)]);
-        auto every = all ? whole(all->moments.cells(), places(numbers, all->numbers)) : whole(own.cells());
-        likelihoods[m].emplace(own.cells(), own_floors[m], std::move(every));
+        own_floors[m] = some_floors(floors, numbers);
+        every[m] = all ? pooled(all->moments.cells(), places(numbers, all->numbers)) : pooled(own.cells());
+        likelihoods[m].emplace(own.cells(), own_floors[m], every[m].cells());
     };
     run_tasks(static_cast<std::int64_t>(moments.size()), prepare, check);
     std::vector<double> found(families.size());
     const auto score_block = [&](std::int64_t block) {
-        Family family;
         const auto end = static_cast<std::size_t>(std::min(n, (block + 1) * families_at_once));
-        for (auto first = static_cast<std::size_t>(block * families_at_once); first < end;) {
-            const auto m = static_cast<std::size_t>(of_family[first]);
-            const auto& numbers = moments[m]->numbers;
-            const auto child = places({families.children.data() + first, 1}, numbers)[0];
-            const auto alike = families_with_one_more(families, of_family, first, end);
-            if (alike.others.empty()) {
-                found[first] = likelihoods[m]->of(places(families.parents_of(first), numbers), child, family);
-                ++first;
-                continue;
-            }
-            const auto others = places(alike.others, numbers);
-            likelihoods[m]->of_each(places(alike.shared, numbers), others, child, family, std::span(found).subspan(first, others.size()));
-            first += others.size();
+        for (std::size_t first = static_cast<std::size_t>(block * families_at_once), last = first; first < end; first = last) {
+            const auto m = of_family[first];
+            while (last < end && of_family[last] == m) ++last;
+            const auto at = static_cast<std::size_t>(m);
+            score(*likelihoods[at], moments[at]->numbers, families, first, last, found);
         }
     };
     run_tasks((n + families_at_once - 1) / families_at_once, score_block, check);
@@ -387,22 +388,27 @@ std::vector<double> mixed_likelihoods(MomentStore& store, std::span<const double
 
 Told told_by_parents(AvailableMoments& moments_of, std::span<const double> floors, const Families& families, StopCheck check) {
     Told found{std::vector<double>(families.size()), std::vector<double>(families.size())};
-    const auto compare = [&](std::size_t f, const OwnedMoments& moments) {
-        std::vector<double> own_floors;
-        for (const auto p : families.parents_of(f)) {
-            if (moments_of.rows().is_number(p)) own_floors.push_back(floors[static_cast<std::size_t>(p)]);
+    const auto compare = [&](std::span<const std::size_t> some, const PatternMoments& moments) {
+        const auto& [numbers, in_cells, all] = moments;
+        if (!(all.weights[0] > 0)) return;
+        const auto own_floors = some_floors(floors, numbers);
+        FamilyList together, alone;
+        std::vector<std::int32_t> parents;
+        for (const auto f : some) {
+            parents.clear();
+            for (const auto p : families.parents_of(f)) {
+                if (moments_of.rows().is_number(p)) parents.push_back(p);
+            }
+            together.add(families.children[f], parents);
+            alone.add(families.children[f], {});
         }
-        own_floors.push_back(floors[static_cast<std::size_t>(families.children[f])]);
-        const auto child = static_cast<std::int32_t>(own_floors.size() - 1);
-        std::vector<std::int32_t> parents(static_cast<std::size_t>(child));
-        std::iota(parents.begin(), parents.end(), 0);
-        const Likelihoods together(moments.cells(), own_floors);
-        found.weights[f] = together.total();
-        if (!(together.total() > 0)) return;
-        const auto alone = pooled(moments.cells(), {{child}}, std::vector<std::int64_t>(moments.weights.size()), 1);
-        Family family;
-        found.likelihoods[f] = together.of(parents, child, family) -
-                               Likelihoods(alone.cells(), std::span(own_floors).last(1)).of({}, 0, family);
+        std::vector<double> with(some.size()), without(some.size());
+        score({in_cells.cells(), own_floors, all.cells()}, numbers, together.view(), 0, some.size(), with);
+        score({all.cells(), own_floors, all.cells()}, numbers, alone.view(), 0, some.size(), without);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            found.likelihoods[some[i]] = with[i] - without[i];
+            found.weights[some[i]] = all.weights[0];
+        }
     };
     moments_of.find(families, compare, check);
     return found;

@@ -43,6 +43,8 @@ NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of 
 FAMILIES_OF_NUMBERS = 2_000_000  # that restarts score at most, by an estimate: some ten seconds
 FAMILIES_OF_BOTH = 500_000  # the same of numbers beside labels, which have a regression in each configuration of these
 FEW_OF_BOTH = 100  # columns of numbers and labels, up to which searches look as far as in others
+ROWS_OF_LABELS = 20_000_000_000  # the same of labels, times the rows that are counted for each family
+LEAST_COUNTED = 2000  # rows; fewer take no less, for what a family takes beside them
 ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
@@ -56,8 +58,8 @@ class Order(RunsInCore):
 
     restarts: int | None = None
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
-    times that of rows is above 500,000 or a graph of numbers has hundreds of arcs, but at least 4 (1, of more than 100
-    columns of numbers and labels). Beside labels a number is three columns, and rows are 5,000 at least."""
+    times that of rows is above 500,000 or a graph has hundreds of arcs, but at least 4 (1, of more than 100 columns of
+    numbers and labels). Beside labels a number is three columns, and rows are 5,000 at least."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
@@ -93,13 +95,13 @@ class Order(RunsInCore):
         )
 
 
-def _most_families(source: Source) -> int | None:
-    """Return how many families of numbers the restarts of a search score at most by default, by an estimate."""
+def _most_families(source: Source) -> int:
+    """Return how many families the restarts of a search score at most by default, by an estimate."""
     numbers = [variable.is_continuous for variable in source.variables]
     if all(numbers):
         return FAMILIES_OF_NUMBERS
     if not any(numbers):
-        return None
+        return int(ROWS_OF_LABELS / max(LEAST_COUNTED, source.total))
     if source.has_missing:
         return int(ROWS_OF_FAMILIES / max(1.0, source.total))
     return int(FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(numbers)))
