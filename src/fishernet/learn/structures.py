@@ -114,8 +114,8 @@ def structure(
         of variables. By default all, and 20 of more than 400 columns of labels and numbers.
     restarts : int, optional
         How often the search goes on from the best graph with some of it changed at random; default 0. For "order" the
-        default is 80, fewer where the number of variables times that of rows is above 500,000 or a graph has hundreds of
-        arcs, but at least 4. More restarts with the same seed are never worse.
+        default is 80, fewer where the number of variables times that of rows is above 500,000 or a graph has hundreds
+        of arcs, but at least 4. More restarts with the same seed are never worse.
     perturb : int, optional
         How much a restart changes. "hill-climb": default 20 random steps; "tabu": 4; "order": by turns 3, 10 or 30
         variables put in random places, and 20 random steps.
