@@ -192,7 +192,7 @@ Out2<double> completed(const BoundGap& self, const MixedModel& model, const Cell
     const bool drawn = noise.shape(0) > 0;
     const auto n = drawn ? noise.shape(1) : rows.size();
     if (drawn && noise.shape(0) != m) refuse("every missing variable needs noise");
-    if (rows.size() != n && rows.size() != 1) refuse("there must be one row, or one for each draw");
+    if (rows.size() == 0 ? n != 0 : n % rows.size() != 0) refuse("there must be as many draws of each row");
     if (self.gap.most_cells({}) >= 0x1p31) refuse("the tables would have more than 2^31 cells");
     std::vector<double> found;
     {

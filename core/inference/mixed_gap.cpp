@@ -453,11 +453,12 @@ std::vector<double> MixedGap::completed(const MixedModel& model, const MixedRows
         for (const auto v : scope) cell += static_cast<std::int64_t>(row[place_[at(v)]]) * of[at(v)];
         return static_cast<std::size_t>(cell);
     };
+    const auto draws = n / std::max<std::size_t>(rows.rows.size(), 1);  // of each row
     Patience patience(check);
     for (std::size_t i = 0; i < n; ++i) {
         patience.ask();
-        if (i < rows.rows.size()) {
-            run.read(rows.of(i));
+        if (i % draws == 0) {
+            run.read(rows.of(i / draws));
             run.sum(plan, noise.empty());
         }
         double* row = found.data() + i * m;

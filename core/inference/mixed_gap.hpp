@@ -82,8 +82,8 @@ public:
     MixedAnswer mixture(const MixedModel& model, const MixedRows& rows, const Scope& wanted, const Scope& keep,
                         StopCheck check) const;
     // A value of each missing variable, (n, n_missing): labels that are most probable together, and means. With noise,
-    // (n_missing, n), draws: of n rows, or n of one row. Its first rows, of labels, are between 0 and 1, the others
-    // standard normal.
+    // (n_missing, n), draws: as many of each row, one after the other. Its first rows, of labels, are between 0 and 1, the
+    // others standard normal.
     std::vector<double> completed(const MixedModel& model, const MixedRows& rows, std::span<const double> noise,
                                   std::size_t n, StopCheck check) const;
     // The configurations of a family that a row may have.

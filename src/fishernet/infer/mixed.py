@@ -217,8 +217,8 @@ class Gap:
     def completed(self, cells: Array, rows: Rows, noise: Array | None = None) -> dict[int, npt.NDArray[Any]]:
         """Return a value of each missing variable in each row: labels that are most probable together, and means.
 
-        With `noise`, standard normal numbers (as many as missing variables and one more, n), they are draws: one of
-        each row, or n of a single one.
+        With `noise`, standard normal numbers (as many as missing variables and one more, n), they are n draws: as many
+        of each row, one after the other.
         """
         labels = sum(not self._variables[v].is_continuous for v in self.missing)
         taken = np.zeros((0, 0))

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -186,17 +187,21 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
     """
     lacking = GappedRows(net, rows, keep=True, rounded=False, limit=math.inf)
     kept, random = set(_within_reach(lacking.gaps)), generator(0)
-    columns = [np.tile(column, copies) for column in rows.codes]
-    weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
     passed_over = np.zeros(rows.n_rows, dtype=bool)
-    for at, (gap, which) in enumerate(lacking.gaps):
-        if at not in kept:
+    drawn_of: dict[int, list[tuple[Rows, npt.NDArray[Any]]]] = {}
+    for number, (gap, which) in enumerate(lacking.gaps):
+        if number not in kept:
             passed_over[which] = True
             continue
-        for first in range(0, len(columns[0]), rows.n_rows):
-            noise = random.standard_normal((len(gap.missing) + 1, len(which)))
-            for v, values in gap.completed(lacking.cells, which, noise).items():
-                columns[v][first + which] = rows.variables[v].unscaled(values)
+        at = (which[:, None] + rows.n_rows * np.arange(copies)).ravel()
+        noise = random.standard_normal((len(gap.missing) + 1, len(at)))
+        for v, values in gap.completed(lacking.cells, which, noise).items():
+            drawn_of.setdefault(v, []).append((at, values))
+    columns = [np.tile(column, copies) for column in rows.codes]
+    for v, parts in drawn_of.items():
+        at, values = map(np.concatenate, zip(*parts, strict=True))
+        columns[v][at] = rows.variables[v].unscaled(values)
+    weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
     drawn = Table.adopt(rows.variables, columns, weights=weights, n_rows=copies * rows.n_rows)
     return drawn[np.flatnonzero(~np.tile(passed_over, copies))] if passed_over.any() else drawn
 
