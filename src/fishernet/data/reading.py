@@ -25,7 +25,8 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         A ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data`` or ``.arff`` file (each also with ``.gz``), or a
         ``.parquet``, ``.arrow`` or ``.feather`` one; a sheet of Excel or LibreOffice (``.xlsx``, ``.xls``, ``.xlsb``,
         ``.ods``; extra ``excel``); a file of Stata, SPSS or SAS (``.dta``, ``.sav``, ``.por``, ``.sas7bdat``, ``.xpt``;
-        extra ``stats``), whose labels of values are states in the order of the values; ``"-"`` is the text that comes
+        extra ``stats``), whose labels of values are states in the order of the values; a data frame of R (``.rds``,
+        ``.rda``; extra ``stats``), whose factors declare their levels; ``"-"`` is the text that comes
         through standard input. A quoted cell is a label, even ``"NA"``, unless all cells are in quotes. A first column
         without a name, as pandas writes its index, is left out with a warning.
     columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values
@@ -50,7 +51,7 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         How many rows of a text file are its header: 0 for a file without names, 2 or more if questions or units stand
         below the names. Without it that is found, and told where it is not 1.
     sheet : str, optional
-        Which sheet of a file of sheets is read; the first that shows cells without it.
+        Which sheet of a file of sheets is read, or which data frame of one of R; the first that shows cells without it.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def labelled_contents(path: Path) -> Contents:
     labels = described.variable_value_labels
     arrays, partly = {}, []
     for name, cells in columns.items():
-        arrays[name], whole = _labelled(_array(cells), labels.get(name, {}))
+        arrays[name], whole = _labelled(array_of(cells), labels.get(name, {}))
         partly += [] if whole else [name]
     table = pa.table(arrays)
     notes: tuple[Note, ...] = ()
@@ -62,7 +62,7 @@ def _by_content(path: Path) -> tuple[str, str]:
         return READERS[".sav" if file.read(4) == b"$FL2" else ".dta"]
 
 
-def _array(cells: Any) -> pa.Array:
+def array_of(cells: Any) -> pa.Array:
     """Return a column as an Arrow array; empty text of these programs, which know no other, is a missing cell."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
         numbers = pa.array(cells, from_pandas=True)

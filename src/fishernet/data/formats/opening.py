@@ -20,6 +20,7 @@ from fishernet.data.formats.contents import Contents
 from fishernet.data.formats.csv import delimited_contents
 from fishernet.data.formats.labelled import READERS, labelled_contents
 from fishernet.data.formats.layout import layout_of
+from fishernet.data.formats.r_frames import R_ENDINGS, r_contents
 from fishernet.data.formats.sheets import SHEETS, sheet_contents
 from fishernet.data.formats.text_file import PACKED, TextFile
 from fishernet.data.options import Options
@@ -35,7 +36,11 @@ TYPED: dict[str, Callable[[Path], Contents]] = {  # whose columns have types
 KINDS = (
     dict.fromkeys(TEXT, "text") | {ARFF: "arff"} | dict.fromkeys(SHEETS, "sheet") | dict.fromkeys(READERS, "labelled")
 )
-KINDS |= {".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+KINDS |= (
+    dict.fromkeys(R_ENDINGS, "r")
+    | {".parquet": "parquet", ".pq": "parquet"}
+    | dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+)
 MAGIC = {  # what a file begins with, and the ending that it should have
     b"PAR1": ".parquet",
     b"ARROW1": ".arrow",
@@ -113,12 +118,24 @@ def opened(path: Path, options: Options) -> Contents:
         raise FileFormatError(path, "is empty")
     ending, packing = _ending(path), ending_of(path)[1]
     if ending not in KINDS or (packing and ending not in (*TEXT, ARFF)):
-        known = [*TEXT, ARFF, *(f"{text}.gz" for text in (*TEXT, ARFF)), ".csv.bz2", ".csv.xz", *TYPED, *SHEETS]
+        known = [
+            *TEXT,
+            ARFF,
+            *(f"{text}.gz" for text in (*TEXT, ARFF)),
+            ".csv.bz2",
+            ".csv.xz",
+            *TYPED,
+            *SHEETS,
+            *R_ENDINGS,
+        ]
         raise FileFormatError(path, f"the format of a table is told by its ending, one of {', '.join(known)}")
     with naming_unreadable(path):
         if ending in TYPED:
             options.text.refuse(path.name)
             return TYPED[ending](path)
+        if ending in R_ENDINGS:
+            options.text.refuse(path.name, "sheet")
+            return r_contents(path, options)
         if ending in SHEETS:
             options.text.refuse(path.name, "sheet", "decimal", "thousands", "dates", "skip_rows", "header_rows")
             return sheet_contents(path, options)
