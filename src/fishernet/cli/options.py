@@ -377,9 +377,7 @@ text_options = all_of(
     _text_option("dates", "Order of dates as 3/4/2023: day-first or month-first.  [default: as the column shows]"),
     _text_option("encoding", "Encoding of a text file, for example latin-1.  [default: utf-8, else what it may be]"),
     _text_option("skip_rows", "Lines of a text file above its header.  [default: found, and told]"),
-    _text_option(
-        "sheet", "Sheet of a file of sheets, or data frame of one of R.  [default: the first with cells]"
-    ),
+    _text_option("sheet", "Sheet of a file of sheets, or data frame of one of R.  [default: the first with cells]"),
     _text_option("header_rows", "Rows of a text file that are its header; 0 for none.  [default: found, and told]"),
     click.option(
         "--na-values",
