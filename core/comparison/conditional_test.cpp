@@ -185,8 +185,8 @@ void ConditionalTest::invert_shift() {
         pivots_.push_back(best);
         columns.push_back(std::move(column));
     }
-    for (const std::size_t pivot : pivots_) {
-        for (const auto& column : columns) root_.push_back(column[pivot]);
+    for (const auto& column : columns) {
+        for (const std::size_t pivot : pivots_) root_.push_back(column[pivot]);
     }
 }
 
@@ -257,6 +257,13 @@ double ConditionalTest::deviation(std::size_t j, double chi_squared) const {
     return (std::cbrt(chi_squared / degrees_[j]) - off_[j]) / scale_[j];
 }
 
+// What the counts of a configuration add to G beside its margins.
+double ConditionalTest::terms(const std::int64_t* table) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < n_groups_ * n_states_; ++i) sum += twice_n_log_n(table[i]);
+    return sum;
+}
+
 void ConditionalTest::add(std::size_t j, const std::int64_t* table, Sums& sums) const {
     const std::size_t n = n_seen_ * n_states_;
     for (std::size_t i = 0; i < n; ++i) {
@@ -264,18 +271,21 @@ void ConditionalTest::add(std::size_t j, const std::int64_t* table, Sums& sums) 
         sums.large += off * off * by_state_[i];
         if (i < sums.shift.size()) sums.shift[i] += off;
     }
-    for (std::size_t i = 0; i < n_groups_ * n_states_; ++i) sums.likelihoods += twice_n_log_n(table[i]);
+    sums.likelihoods += terms(table);
     sums.largest = std::max(sums.largest, deviation(j, chi_squared(j, table)));
 }
 
 void ConditionalTest::finish(const Sums& sums, double* statistics) const {
-    std::vector<double> solved(pivots_.size());
+    const std::size_t n = pivots_.size();
+    thread_local std::vector<double> rest;
+    rest.resize(n);
+    for (std::size_t a = 0; a < n; ++a) rest[a] = sums.shift[pivots_[a]];
     double of_shift = 0;
-    for (std::size_t a = 0; a < pivots_.size(); ++a) {
-        double rest = sums.shift[pivots_[a]];
-        for (std::size_t b = 0; b < a; ++b) rest -= root_[a * pivots_.size() + b] * solved[b];
-        solved[a] = rest / root_[a * pivots_.size() + a];
-        of_shift += solved[a] * solved[a];
+    for (std::size_t a = 0; a < n; ++a) {
+        const double* column = root_.data() + a * n;
+        const double solved = rest[a] / column[a];
+        for (std::size_t b = a + 1; b < n; ++b) rest[b] -= column[b] * solved;
+        of_shift += solved * solved;
     }
     const std::array<double, n_statistics> found{sums.likelihoods + of_margins_, sums.large, of_shift, sums.largest};
     std::copy(found.begin(), found.end(), statistics);
@@ -312,6 +322,13 @@ std::vector<double> ConditionalTest::statistics() const {
 std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     const auto n = static_cast<std::size_t>(1 + n_draws);
     std::vector<double> found = statistics();
+    if (n_told() == 1) {  // the statistics say the same
+        found.resize(n);
+        each(key, n_draws, check, [&](std::size_t t, std::size_t, const std::int64_t* table) {
+            found[1 + t] = terms(table) + of_margins_;
+        });
+        return ranks(std::move(found));
+    }
     found.resize(n * n_statistics);
     each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* table) {
         thread_local Sums sums;
@@ -324,7 +341,6 @@ std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_
         std::vector<double> column(n);
         for (std::size_t t = 0; t < n; ++t) column[t] = found[t * n_statistics + s];
         column = ranks(std::move(column));
-        if (n_told() == 1) return column;  // the statistics say the same
         for (std::size_t t = 0; t < n; ++t) {  // what sees nothing shall not outweigh the others
             scores[t] += std::tan(std::max(0.5 - column[t], -0.25) * pi) * weights[s];
         }

@@ -48,6 +48,7 @@ private:
     Sums no_sums() const;
     double chi_squared(std::size_t j, const std::int64_t* table) const;
     double deviation(std::size_t j, double chi_squared) const;
+    double terms(const std::int64_t* table) const;
     void add(std::size_t j, const std::int64_t* table, Sums& sums) const;
     void finish(const Sums& sums, double* statistics) const;
     void observe(std::size_t j, std::int64_t* table) const;
@@ -65,7 +66,7 @@ private:
     std::vector<std::size_t> order_;                        // of the states in which they are drawn, (told, states)
     std::vector<ManyHypergeometric> first_;                 // (told,): of the first group and the first of that order
     std::vector<std::size_t> pivots_;                       // of the shifts' covariance
-    std::vector<double> root_;                              // its Cholesky factor, (pivots, pivots)
+    std::vector<double> root_;                              // its Cholesky factor, a column after the other, (pivots, pivots)
 };
 
 }  // namespace fishernet
