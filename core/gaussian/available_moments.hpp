@@ -57,7 +57,7 @@ public:
     using Found = std::function<void(std::span<const std::size_t> families, const PatternMoments& moments)>;
 
     // Children are numbers, and parents' labels have fewer than 2**31 configurations. Families come in any order, several
-    // at once; what is found of each depends on no other.
+    // at once; what is found of each depends on no other, but for its last digits.
     void find(const Families& families, const Found& found, StopCheck check);
 
     const IncompleteRows& rows() const { return rows_; }
