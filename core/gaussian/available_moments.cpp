@@ -22,11 +22,11 @@ constexpr std::int64_t few_rows = 8;  // up to which calls of loops take longer 
 constexpr std::int64_t few_lack = 8;  // one of so many rows: these are taken away sooner than the others are added
 constexpr double far_off = 1e6;  // of a squared mean, in variances: beyond, sums of products have lost too many digits
 constexpr std::size_t most_held = std::size_t{1} << 29;  // bytes of ordered rows
-constexpr std::size_t most_kinds = 64;  // of numbers, by the rows that lack them: bits of a pattern
-constexpr double rows_of_cell = 8;      // in the mean, of moments that are kept: those of fewer take as long to look up
-constexpr double most_of_whole = 1 << 20;                // numbers in moments that are kept: 8 MiB
+constexpr std::size_t most_kinds = 64;    // of numbers, by the rows that lack them: bits of a pattern
+constexpr double rows_of_cell = 8;        // in the mean, of moments that are kept: those of fewer take as long to look up
+constexpr double most_of_whole = 1 << 20;                  // products in moments that are kept: 8 MiB
 constexpr std::size_t most_wholes = std::size_t{1} << 25;  // and in all of them: 256 MiB
-constexpr std::size_t most_asked = 1 << 16;
+constexpr std::size_t most_asked = 1 << 16;                // patterns whose work is remembered
 
 // The configuration of each row; of those that lack one of the labels the one after the last.
 std::vector<std::uint32_t> configurations(const IncompleteRows& rows, std::span<const std::int32_t> labels, std::size_t n_cells) {

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <numbers>
-#include <numeric>
 #include <optional>
-#include <utility>
 
 #include "base/pool.hpp"
 #include "base/sequence_map.hpp"

@@ -86,6 +86,13 @@ def _frames(here: Path) -> None:
     pl.DataFrame({"a": ["x", None], "b": [1, 2]}).write_parquet(here / "polars.parquet")
     pl.DataFrame({"a": ["x", None], "b": [1, 2]}).write_ipc(here / "polars.arrow")
     try:
+        import pyreadr
+    except ImportError:
+        pass
+    else:
+        pyreadr.write_rds(str(here / "a.rds"), frame, compress="gzip")
+        pyreadr.write_rdata(str(here / "a.rda"), frame)
+    try:
         frame.to_parquet(here / "pandas.parquet")
         frame.to_feather(here / "pandas.feather")
     except ImportError:  # pyarrow is not needed

@@ -133,6 +133,24 @@ def test_numbers_that_lack_cells_score_alike_by_rows_and_by_statistics(score: No
     np.testing.assert_allclose(by_rows, one_by_one, rtol=1e-10)
 
 
+@pytest.mark.parametrize("n_rows", [30, 60, 900])
+def test_families_that_share_parents_score_as_each_by_itself(n_rows: int) -> None:
+    """Few rows leave configurations without a regression of their own, and families too many parents."""
+    table = random_network(5, labels=3, numbers=5).sample(n_rows, seed=2)
+    numbers = [v for v, variable in enumerate(table.variables) if variable.is_continuous]
+    pairs = [
+        (child, parents)
+        for child in numbers
+        for k in range(5)
+        for parents in itertools.combinations([v for v in range(8) if v != child], k)
+    ]
+    families = fn.scores.Families.from_pairs(pairs)
+    score = named_score("bic")
+    together = fn.scores.LocalScores(table, score)(families)
+    apart = [fn.scores.LocalScores(table, score)(families[at : at + 1])[0] for at in range(len(families))]
+    np.testing.assert_allclose(together, apart, rtol=1e-9)
+
+
 @pytest.mark.parametrize("n_far", [20, 500])
 def test_rows_that_lack_another_column_may_be_far_from_the_others(n_far: int) -> None:
     """Those that know both are near one another; no digits are lost to the others."""
