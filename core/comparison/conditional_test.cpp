@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
 constexpr std::size_t most_shifted = 256;    // deviations summed over configurations, whose covariance is inverted
-constexpr std::int64_t rows_a_cell = 4;      // up to which rows are drawn one by one, where there are many groups
+constexpr std::int64_t rows_a_draw = 8;      // for each cell that is free, up to which rows are drawn one by one
 constexpr double dependent = 1e-9;           // the share of a variance that others leave, below which it is none
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
 constexpr std::array<double, ConditionalTest::n_statistics> weights{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6};
@@ -34,6 +34,28 @@ double twice_n_log_n(std::int64_t n) {
     return 2 * static_cast<double>(n) * std::log(static_cast<double>(n));
 }
 
+// What the counts of a configuration add to G beside its margins.
+double terms(const std::int64_t* counts, std::size_t n) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += twice_n_log_n(counts[i]);
+    return sum;
+}
+
+std::vector<std::size_t> places(const std::vector<char>& marked) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < marked.size(); ++i) {
+        if (marked[i]) found.push_back(i);
+    }
+    return found;
+}
+
+// Numbers those that are marked from 0 on, and says how many there are.
+std::size_t number(std::vector<std::size_t>& marked) {
+    std::size_t n = 0;
+    for (std::size_t& one : marked) one = one ? n++ : n;
+    return n;
+}
+
 // The share of values that are at least as large as each.
 std::vector<double> ranks(std::vector<double> values) {
     for (double& value : values) value = std::nearbyint(value * digits) / digits;
@@ -51,93 +73,120 @@ std::vector<double> ranks(std::vector<double> values) {
 
 struct ConditionalTest::Sums {
     double likelihoods = 0, large = 0, largest = -1e300;
-    std::vector<double> shift;  // (groups - 1, states)
-};
+    std::vector<double> shift;  // (groups, states) that are seen
 
-ConditionalTest::Sums ConditionalTest::no_sums() const {
-    Sums sums;
-    sums.shift.resize(n_groups_ < 2 ? 0 : (n_groups_ - 1) * n_states_);
-    return sums;
-}
+    void begin(std::size_t n) {
+        likelihoods = large = 0;
+        largest = -1e300;
+        shift.assign(n, 0.0);
+    }
+};
 
 ConditionalTest::ConditionalTest(std::span<const std::int64_t> counts, std::size_t n_groups,
                                  std::size_t n_configurations, std::size_t n_states) {
     const auto at = [&](std::size_t g, std::size_t j, std::size_t k) {
         return counts[(g * n_configurations + j) * n_states + k];
     };
-    std::vector<char> takes_part(n_groups, 0), occurs(n_states, 0);
+    std::vector<std::vector<std::size_t>> groups, states;  // of the configurations that tell something
+    std::vector<std::size_t> group_at(n_groups, 0), state_at(n_states, 0);
     for (std::size_t j = 0; j < n_configurations; ++j) {
-        std::vector<char> groups(n_groups, 0), states(n_states, 0);
+        std::vector<char> has_group(n_groups, 0), has_state(n_states, 0);
         for (std::size_t g = 0; g < n_groups; ++g) {
             for (std::size_t k = 0; k < n_states; ++k) {
-                if (at(g, j, k) > 0) groups[g] = states[k] = 1;
+                if (at(g, j, k) > 0) has_group[g] = has_state[k] = 1;
             }
         }
-        if (std::count(groups.begin(), groups.end(), 1) < 2 || std::count(states.begin(), states.end(), 1) < 2) continue;
+        if (std::ranges::count(has_group, 1) < 2 || std::ranges::count(has_state, 1) < 2) continue;
         told_.push_back(static_cast<std::int64_t>(j));
-        for (std::size_t g = 0; g < n_groups; ++g) takes_part[g] |= groups[g];
-        for (std::size_t k = 0; k < n_states; ++k) occurs[k] |= states[k];
+        groups.push_back(places(has_group));
+        states.push_back(places(has_state));
+        for (const std::size_t g : groups.back()) group_at[g] = 1;
+        for (const std::size_t k : states.back()) state_at[k] = 1;
     }
-    for (std::size_t g = 0; g < n_groups; ++g) {
-        if (!takes_part[g]) continue;
-        for (const std::int64_t j : told_) {
-            for (std::size_t k = 0; k < n_states; ++k) {
-                if (occurs[k]) counts_.push_back(at(g, static_cast<std::size_t>(j), k));
-            }
-        }
-    }
-    n_groups_ = static_cast<std::size_t>(std::count(takes_part.begin(), takes_part.end(), 1));
-    n_states_ = static_cast<std::size_t>(std::count(occurs.begin(), occurs.end(), 1));
-    n_seen_ = n_groups_ == 2 ? 1 : n_groups_;
-    by_state_.assign(n_seen_ * n_states_, 0.0);
+    n_groups_ = number(group_at);
+    n_states_ = number(state_at);
+    by_state_.assign(n_seen() * n_states_, 0.0);
+    std::vector<std::int64_t> cells;
     for (std::size_t j = 0; j < n_told(); ++j) {
-        std::int64_t total = 0;
-        double inverse_sizes = 0;
-        for (std::size_t k = 0; k < n_states_; ++k) {
-            std::int64_t pooled = 0;
-            for (std::size_t g = 0; g < n_groups_; ++g) pooled += count(g, j, k);
-            pooled_.push_back(pooled);
-            total += pooled;
+        // the largest group last, which has what the others leave
+        if (n_groups_ > 2) {
+            const auto size = [&](std::size_t g) {
+                std::int64_t sum = 0;
+                for (const std::size_t k : states[j]) sum += at(g, static_cast<std::size_t>(told_[j]), k);
+                return sum;
+            };
+            std::ranges::stable_sort(groups[j], {}, size);
         }
-        for (std::size_t g = 0; g < n_groups_; ++g) {
-            std::int64_t size = 0;
-            for (std::size_t k = 0; k < n_states_; ++k) size += count(g, j, k);
-            sizes_.push_back(size);
-            if (size > 0) inverse_sizes += 1 / static_cast<double>(size);
+        cells.clear();
+        for (const std::size_t g : groups[j]) {
+            for (const std::size_t k : states[j]) cells.push_back(at(g, static_cast<std::size_t>(told_[j]), k));
         }
-        totals_.push_back(total);
-        of_margins_ += twice_n_log_n(total);
-        for (std::size_t k = 0; k < n_states_; ++k) of_margins_ -= twice_n_log_n(pooled_[j * n_states_ + k]);
-        for (std::size_t g = 0; g < n_groups_; ++g) of_margins_ -= twice_n_log_n(sizes_[j * n_groups_ + g]);
-        const std::int64_t* pooled = pooled_.data() + j * n_states_;
-        const std::int64_t* sizes = sizes_.data() + j * n_groups_;
-        const auto all = static_cast<double>(total), others = std::max(all - 1, 1.0);
-        for (std::size_t g = 0; g < n_seen_; ++g) {
-            const auto size = static_cast<double>(sizes[g]);
-            const double per_row = n_seen_ == 1 ? inverse_sizes : size > 0 ? 1 / size : 0;
-            const double spread = size * (all - size) / others;  // of a state that half of the rows have
-            for (std::size_t k = 0; k < n_states_; ++k) {
-                const auto of_state = static_cast<double>(pooled[k]);
-                expected_.push_back(size * of_state / all);
-                by_cell_.push_back(of_state > 0 ? per_row * (all - 1) / of_state : 0);
-                by_state_[g * n_states_ + k] += spread * of_state / all;
-            }
-        }
-        const auto n_here = std::count_if(sizes, sizes + n_groups_, [](std::int64_t n) { return n > 0; });
-        const auto n_occur = std::count_if(pooled, pooled + n_states_, [](std::int64_t n) { return n > 0; });
-        degrees_.push_back(static_cast<double>((n_here - 1) * (n_occur - 1)));
-        off_.push_back(1 - 2 / (9 * degrees_.back()));
-        scale_.push_back(std::sqrt(2 / (9 * degrees_.back())));
-        // the second largest first, which has a table, the others by size, and what is left has the largest state
-        const auto order = order_.insert(order_.end(), n_states_, 0);
-        std::iota(order, order_.end(), std::size_t{0});
-        std::stable_sort(order, order_.end(), [&](std::size_t a, std::size_t b) { return pooled[a] > pooled[b]; });
-        std::rotate(order, order + 1, order_.end());
-        first_.emplace_back(Hypergeometric{total, pooled[order_[j * n_states_]], sizes[0]});
+        for (std::size_t& g : groups[j]) g = group_at[g];
+        for (std::size_t& k : states[j]) k = state_at[k];
+        add_part(cells, groups[j], states[j]);
     }
+    starts_.push_back({counts_.size(), expected_.size(), sizes_.size(), pooled_.size()});
     const double overall = std::accumulate(by_state_.begin(), by_state_.end(), 0.0);
     for (double& weight : by_state_) weight = weight > 0 ? overall / weight : 0;
     invert_shift();
+}
+
+void ConditionalTest::add_part(std::span<const std::int64_t> cells, std::span<const std::size_t> groups,
+                               std::span<const std::size_t> states) {
+    const std::size_t n_here = groups.size(), n_occur = states.size();
+    starts_.push_back({counts_.size(), expected_.size(), sizes_.size(), pooled_.size()});
+    most_cells_ = std::max(most_cells_, cells.size());
+    counts_.insert(counts_.end(), cells.begin(), cells.end());
+    sizes_.resize(sizes_.size() + n_here);
+    pooled_.resize(pooled_.size() + n_occur);
+    const auto sizes = std::span(sizes_).last(n_here), pooled = std::span(pooled_).last(n_occur);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        sizes[i / n_occur] += cells[i];
+        pooled[i % n_occur] += cells[i];
+        total += cells[i];
+    }
+    totals_.push_back(total);
+    of_margins_ += twice_n_log_n(total);
+    for (const std::int64_t n : pooled) of_margins_ -= twice_n_log_n(n);
+    for (const std::int64_t n : sizes) of_margins_ -= twice_n_log_n(n);
+    const auto all = static_cast<double>(total);
+    for (std::size_t g = 0; g < std::min(n_here, n_seen()); ++g) {
+        const auto size = static_cast<double>(sizes[g]);
+        // the deviations of the second of two groups are those of the first
+        const double per_row = n_seen() == 1 ? 1 / size + 1 / static_cast<double>(sizes[1]) : 1 / size;
+        const double spread = size * (all - size) / (all - 1);  // of a state that half of the rows have
+        for (std::size_t k = 0; k < n_occur; ++k) {
+            const auto of_state = static_cast<double>(pooled[k]);
+            expected_.push_back(size * of_state / all);
+            by_cell_.push_back(per_row * (all - 1) / of_state);
+            place_.push_back(groups[g] * n_states_ + states[k]);
+            by_state_[place_.back()] += spread * of_state / all;
+        }
+    }
+    degrees_.push_back(static_cast<double>((n_here - 1) * (n_occur - 1)));
+    off_.push_back(1 - 2 / (9 * degrees_.back()));
+    scale_.push_back(std::sqrt(2 / (9 * degrees_.back())));
+    // the second largest first, which has a table, the others by size, and what is left has the largest state
+    const auto order = order_.insert(order_.end(), n_occur, 0);
+    std::iota(order, order_.end(), std::size_t{0});
+    std::stable_sort(order, order_.end(), [&](std::size_t a, std::size_t b) { return pooled[a] > pooled[b]; });
+    std::rotate(order, order + 1, order_.end());
+    first_.emplace_back(Hypergeometric{total, pooled[order_[order_.size() - n_occur]], sizes[0]});
+}
+
+ConditionalTest::Part ConditionalTest::part(std::size_t j) const {
+    const Start &from = starts_[j], &to = starts_[j + 1];
+    const std::size_t n_cells = to.cell - from.cell, n_seen = to.seen - from.seen;
+    const std::size_t n_here = to.group - from.group, n_occur = to.state - from.state;
+    return {totals_[j],
+            {counts_.data() + from.cell, n_cells},
+            {sizes_.data() + from.group, n_here},
+            {pooled_.data() + from.state, n_occur},
+            {order_.data() + from.state, n_occur},
+            {expected_.data() + from.seen, n_seen},
+            {by_cell_.data() + from.seen, n_seen},
+            {place_.data() + from.seen, n_seen}};
 }
 
 // Factors the covariance of the deviations summed over configurations, which may be singular: it is that of as many as
@@ -147,17 +196,21 @@ void ConditionalTest::invert_shift() {
     if (n > most_shifted) return;
     std::vector<double> covariance(n * n, 0.0);
     for (std::size_t j = 0; j < n_told(); ++j) {
-        const auto all = static_cast<double>(totals_[j]);
-        const std::int64_t* pooled = pooled_.data() + j * n_states_;
-        for (std::size_t a = 0; a < n; ++a) {
-            const auto size = static_cast<double>(sizes_[j * n_groups_ + a / n_states_]);
-            const double share = static_cast<double>(pooled[a % n_states_]) / all;
-            for (std::size_t b = 0; b <= a; ++b) {
-                const auto other = static_cast<double>(sizes_[j * n_groups_ + b / n_states_]);
-                const double groups = (a / n_states_ == b / n_states_ ? size : 0) - size * other / all;
-                const double states = (a % n_states_ == b % n_states_ ? share : 0) -
-                                      share * static_cast<double>(pooled[b % n_states_]) / all;
-                covariance[a * n + b] += groups * states * all / std::max(all - 1, 1.0);
+        const Part here = part(j);
+        const std::size_t n_occur = here.pooled.size();
+        const auto all = static_cast<double>(here.total);
+        for (std::size_t i = 0; i < here.place.size(); ++i) {
+            const std::size_t a = here.place[i];
+            const auto size = static_cast<double>(here.sizes[i / n_occur]);
+            const double share = static_cast<double>(here.pooled[i % n_occur]) / all;
+            for (std::size_t h = 0; a < n && h < here.place.size(); ++h) {
+                const std::size_t b = here.place[h];
+                if (b > a) continue;
+                const auto other = static_cast<double>(here.sizes[h / n_occur]);
+                const double groups = (i / n_occur == h / n_occur ? size : 0) - size * other / all;
+                const double states = (i % n_occur == h % n_occur ? share : 0) -
+                                      share * static_cast<double>(here.pooled[h % n_occur]) / all;
+                covariance[a * n + b] += groups * states * all / (all - 1);
             }
         }
     }
@@ -191,63 +244,57 @@ void ConditionalTest::invert_shift() {
 }
 
 // Rows one by one, without putting back: quick where most cells of the table stay empty.
-void ConditionalTest::deal(std::size_t j, std::int64_t* table, Draws& draws) const {
-    thread_local std::vector<std::size_t> states;  // of the rows that are left
+void ConditionalTest::deal(const Part& part, std::int64_t* table, Draws& draws) const {
+    thread_local std::vector<std::uint32_t> states;  // of the rows that are left
+    const std::size_t n_occur = part.pooled.size();
     states.clear();
-    for (std::size_t k = 0; k < n_states_; ++k) {
-        states.insert(states.end(), static_cast<std::size_t>(pooled_[j * n_states_ + k]), k);
+    for (std::size_t k = 0; k < n_occur; ++k) {
+        states.insert(states.end(), static_cast<std::size_t>(part.pooled[k]), static_cast<std::uint32_t>(k));
     }
-    std::fill_n(table, n_groups_ * n_states_, 0);
-    std::int64_t rows = totals_[j];
-    for (std::size_t g = 0; g < n_groups_; ++g) {
-        std::int64_t* here = table + g * n_states_;
-        for (std::int64_t wanted = sizes_[j * n_groups_ + g]; wanted > 0; --wanted) {
-            std::size_t& one = states[static_cast<std::size_t>(draws.below(rows))];
-            ++here[one];
+    std::fill_n(table, part.counts.size(), 0);
+    std::int64_t rows = part.total;
+    for (const std::int64_t size : part.sizes.first(part.sizes.size() - 1)) {
+        for (std::int64_t wanted = size; wanted > 0; --wanted) {
+            std::uint32_t& one = states[static_cast<std::size_t>(draws.below(rows))];
+            ++table[one];
             one = states[static_cast<std::size_t>(--rows)];
         }
+        table += n_occur;
     }
+    for (const std::uint32_t one : std::span(states).first(static_cast<std::size_t>(rows))) ++table[one];
 }
 
 // table[group][state] of one configuration.
 void ConditionalTest::draw(std::size_t j, std::int64_t* table, Draws& draws) const {
-    if (n_groups_ > 2 && totals_[j] <= rows_a_cell * static_cast<std::int64_t>(n_groups_ * n_states_)) {
-        return deal(j, table, draws);
-    }
-    const std::size_t* order = order_.data() + j * n_states_;
-    std::int64_t* last = table + (n_groups_ - 1) * n_states_;
-    std::copy_n(pooled_.data() + j * n_states_, n_states_, last);  // which other groups take their rows from
-    std::int64_t rows = totals_[j];
-    for (std::size_t g = 0; g + 1 < n_groups_; ++g) {
-        std::int64_t* here = table + g * n_states_;
-        std::int64_t wanted = sizes_[j * n_groups_ + g], all = rows;
+    const Part here = part(j);
+    const std::size_t n_here = here.sizes.size(), n_occur = here.pooled.size();
+    const auto n_free = static_cast<std::int64_t>((n_here - 1) * (n_occur - 1));
+    if (n_groups_ > 2 && here.total - here.sizes.back() <= rows_a_draw * n_free) return deal(here, table, draws);
+    std::int64_t* last = table + (n_here - 1) * n_occur;
+    std::ranges::copy(here.pooled, last);  // which other groups take their rows from
+    std::int64_t rows = here.total;
+    for (std::size_t g = 0; g + 1 < n_here; ++g, table += n_occur) {
+        std::int64_t wanted = here.sizes[g], all = rows;
         rows -= wanted;
-        for (std::size_t i = 0; i + 1 < n_states_; ++i) {
-            const std::size_t k = order[i];
+        for (std::size_t i = 0; i + 1 < n_occur; ++i) {
+            const std::size_t k = here.order[i];
             const std::int64_t having = last[k];
-            here[k] = g == 0 && i == 0 ? first_[j].draw(draws) : draw_hypergeometric({all, having, wanted}, draws);
+            table[k] = g == 0 && i == 0 ? first_[j].draw(draws) : draw_hypergeometric({all, having, wanted}, draws);
             all -= having;
-            wanted -= here[k];
-            last[k] -= here[k];
+            wanted -= table[k];
+            last[k] -= table[k];
         }
-        const std::size_t k = order[n_states_ - 1];
-        here[k] = wanted;
+        const std::size_t k = here.order[n_occur - 1];
+        table[k] = wanted;
         last[k] -= wanted;
     }
 }
 
-void ConditionalTest::observe(std::size_t j, std::int64_t* table) const {
-    for (std::size_t g = 0; g < n_groups_; ++g) {
-        for (std::size_t k = 0; k < n_states_; ++k) table[g * n_states_ + k] = count(g, j, k);
-    }
-}
-
-double ConditionalTest::chi_squared(std::size_t j, const std::int64_t* table) const {
-    const std::size_t n = n_seen_ * n_states_;
+double ConditionalTest::chi_squared(const Part& part, const std::int64_t* table) const {
     double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double off = static_cast<double>(table[i]) - expected_[j * n + i];
-        sum += off * off * by_cell_[j * n + i];
+    for (std::size_t i = 0; i < part.expected.size(); ++i) {
+        const double off = static_cast<double>(table[i]) - part.expected[i];
+        sum += off * off * part.by_cell[i];
     }
     return sum;
 }
@@ -257,22 +304,17 @@ double ConditionalTest::deviation(std::size_t j, double chi_squared) const {
     return (std::cbrt(chi_squared / degrees_[j]) - off_[j]) / scale_[j];
 }
 
-// What the counts of a configuration add to G beside its margins.
-double ConditionalTest::terms(const std::int64_t* table) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < n_groups_ * n_states_; ++i) sum += twice_n_log_n(table[i]);
-    return sum;
-}
-
 void ConditionalTest::add(std::size_t j, const std::int64_t* table, Sums& sums) const {
-    const std::size_t n = n_seen_ * n_states_;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double off = static_cast<double>(table[i]) - expected_[j * n + i];
-        sums.large += off * off * by_state_[i];
-        if (i < sums.shift.size()) sums.shift[i] += off;
+    const Part here = part(j);
+    double chi_squared = 0;
+    for (std::size_t i = 0; i < here.expected.size(); ++i) {
+        const double off = static_cast<double>(table[i]) - here.expected[i];
+        chi_squared += off * off * here.by_cell[i];
+        sums.large += off * off * by_state_[here.place[i]];
+        sums.shift[here.place[i]] += off;
     }
-    sums.likelihoods += terms(table);
-    sums.largest = std::max(sums.largest, deviation(j, chi_squared(j, table)));
+    sums.likelihoods += terms(table, here.counts.size());
+    sums.largest = std::max(sums.largest, deviation(j, chi_squared));
 }
 
 void ConditionalTest::finish(const Sums& sums, double* statistics) const {
@@ -296,7 +338,7 @@ void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck ch
     const std::int64_t n_tasks = (n_draws + tables_at_once - 1) / tables_at_once;
     run_tasks(n_tasks, [&](std::int64_t task) {
         Draws draws(key, static_cast<std::uint32_t>(task));
-        std::vector<std::int64_t> table(n_groups_ * n_states_);
+        std::vector<std::int64_t> table(most_cells_);
         const std::int64_t last = std::min(n_draws, (task + 1) * tables_at_once);
         for (std::int64_t t = task * tables_at_once; t < last; ++t) {
             for (std::size_t j = 0; j < n_told(); ++j) {
@@ -308,12 +350,9 @@ void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck ch
 }
 
 std::vector<double> ConditionalTest::statistics() const {
-    std::vector<std::int64_t> table(n_groups_ * n_states_);
-    Sums sums = no_sums();
-    for (std::size_t j = 0; j < n_told(); ++j) {
-        observe(j, table.data());
-        add(j, table.data(), sums);
-    }
+    Sums sums;
+    sums.begin(by_state_.size());
+    for (std::size_t j = 0; j < n_told(); ++j) add(j, part(j).counts.data(), sums);
     std::vector<double> found(n_statistics);
     finish(sums, found.data());
     return found;
@@ -325,14 +364,14 @@ std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_
     if (n_told() == 1) {  // the statistics say the same
         found.resize(n);
         each(key, n_draws, check, [&](std::size_t t, std::size_t, const std::int64_t* table) {
-            found[1 + t] = terms(table) + of_margins_;
+            found[1 + t] = terms(table, counts_.size()) + of_margins_;
         });
         return ranks(std::move(found));
     }
     found.resize(n * n_statistics);
     each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* table) {
         thread_local Sums sums;
-        if (j == 0) sums = no_sums();
+        if (j == 0) sums.begin(by_state_.size());
         add(j, table, sums);
         if (j + 1 == n_told()) finish(sums, found.data() + (1 + t) * n_statistics);
     });
@@ -350,26 +389,22 @@ std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_
 
 std::vector<double> ConditionalTest::deviations(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     std::vector<double> found(static_cast<std::size_t>(1 + n_draws) * n_told());
-    std::vector<std::int64_t> table(n_groups_ * n_states_);
-    for (std::size_t j = 0; j < n_told(); ++j) {
-        observe(j, table.data());
-        found[j] = deviation(j, chi_squared(j, table.data()));
-    }
+    for (std::size_t j = 0; j < n_told(); ++j) found[j] = deviation(j, chi_squared(part(j), part(j).counts.data()));
     each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* drawn_table) {
-        found[(1 + t) * n_told() + j] = deviation(j, chi_squared(j, drawn_table));
+        found[(1 + t) * n_told() + j] = deviation(j, chi_squared(part(j), drawn_table));
     });
     return found;
 }
 
 std::vector<double> ConditionalTest::divergences(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     std::vector<double> found(static_cast<std::size_t>(1 + n_draws), 0.0);
-    std::vector<std::int64_t> table(n_groups_ * n_states_);
-    for (std::size_t j = 0; j < n_told(); ++j) {
-        observe(j, table.data());
-        found[0] += fitted_divergence(table.data(), table.data() + n_states_, n_states_);
-    }
-    each(key, n_draws, check, [&](std::size_t t, std::size_t, const std::int64_t* drawn_table) {
-        found[1 + t] += fitted_divergence(drawn_table, drawn_table + n_states_, n_states_);
+    const auto divergence = [&](std::size_t j, const std::int64_t* table) {
+        const std::size_t n_occur = part(j).pooled.size();
+        return fitted_divergence(table, table + n_occur, n_occur);
+    };
+    for (std::size_t j = 0; j < n_told(); ++j) found[0] += divergence(j, part(j).counts.data());
+    each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* table) {
+        found[1 + t] += divergence(j, table);
     });
     return found;
 }
@@ -377,9 +412,12 @@ std::vector<double> ConditionalTest::divergences(std::uint64_t key, std::int64_t
 std::vector<std::int64_t> ConditionalTest::drawn(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     std::vector<std::int64_t> found(static_cast<std::size_t>(n_draws) * n_cells());
     each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* table) {
-        for (std::size_t g = 0; g < n_groups_; ++g) {
-            const std::size_t at = ((t * n_groups_ + g) * n_told() + j) * n_states_;
-            std::copy_n(table + g * n_states_, n_states_, found.data() + at);
+        const Part here = part(j);
+        const std::size_t n_occur = here.pooled.size();
+        for (std::size_t i = 0; i < here.counts.size(); ++i) {
+            const std::size_t g = n_seen() == 1 ? i / n_occur : here.place[i] / n_states_;
+            const std::size_t k = here.place[i % n_occur] % n_states_;
+            found[((t * n_groups_ + g) * n_told() + j) * n_states_ + k] = table[i];
         }
     });
     return found;

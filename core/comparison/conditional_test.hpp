@@ -21,7 +21,7 @@ public:
     std::span<const double> degrees() const { return degrees_; }  // of freedom, of each
     std::size_t n_groups() const { return n_groups_; }            // that have a row
     std::size_t n_states() const { return n_states_; }            // that occur
-    std::size_t n_cells() const { return counts_.size(); }
+    std::size_t n_cells() const { return n_groups_ * told_.size() * n_states_; }
 
     // Many tables are drawn; table t is a function of the key and of t alone.
     static constexpr std::size_t n_statistics = 4;
@@ -36,37 +36,47 @@ public:
     std::vector<std::int64_t> drawn(std::uint64_t key, std::int64_t n_draws, StopCheck check) const;
 
 private:
+    // What a configuration has, of its own groups and of its own states: most have few of them.
+    struct Part {
+        std::int64_t total;
+        std::span<const std::int64_t> counts, sizes, pooled;  // of cells (groups, states), of groups, of states
+        std::span<const std::size_t> order;                   // of the states in which they are drawn
+        std::span<const double> expected, by_cell;            // of the cells that are seen
+        std::span<const std::size_t> place;                   // of these among all (groups, states)
+    };
     struct Sums;  // of a table, one configuration after the other
+    struct Start {
+        std::size_t cell, seen, group, state;
+    };
 
     std::size_t n_told() const { return told_.size(); }
-    std::int64_t count(std::size_t g, std::size_t j, std::size_t k) const {
-        return counts_[(g * n_told() + j) * n_states_ + k];
-    }
+    std::size_t n_seen() const { return n_groups_ == 2 ? 1 : n_groups_; }  // of two groups the first is looked at
+    Part part(std::size_t j) const;
+    void add_part(std::span<const std::int64_t> cells, std::span<const std::size_t> groups,
+                  std::span<const std::size_t> states);
     void invert_shift();
     void draw(std::size_t j, std::int64_t* table, Draws& draws) const;
-    void deal(std::size_t j, std::int64_t* table, Draws& draws) const;
-    Sums no_sums() const;
-    double chi_squared(std::size_t j, const std::int64_t* table) const;
+    void deal(const Part& part, std::int64_t* table, Draws& draws) const;
     double deviation(std::size_t j, double chi_squared) const;
-    double terms(const std::int64_t* table) const;
+    double chi_squared(const Part& part, const std::int64_t* table) const;
     void add(std::size_t j, const std::int64_t* table, Sums& sums) const;
     void finish(const Sums& sums, double* statistics) const;
-    void observe(std::size_t j, std::int64_t* table) const;
-    // see(which table, which configuration, its counts (groups, states)), for each configuration of each drawn table.
+    // see(which table, which configuration, its counts), for each configuration of each drawn table.
     template <class See>
     void each(std::uint64_t key, std::int64_t n_draws, StopCheck check, See see) const;
 
-    std::size_t n_groups_ = 0, n_states_ = 0, n_seen_ = 0;  // of two groups the first is looked at
-    std::vector<std::int64_t> told_, counts_;               // (groups, told, states)
-    std::vector<std::int64_t> pooled_, sizes_, totals_;     // (told, states), (told, groups), (told,)
-    std::vector<double> expected_, by_cell_;                // (told, seen, states)
-    std::vector<double> by_state_;                          // (seen, states)
-    std::vector<double> degrees_, off_, scale_;             // (told,)
-    double of_margins_ = 0;                                 // what G has of them
-    std::vector<std::size_t> order_;                        // of the states in which they are drawn, (told, states)
-    std::vector<ManyHypergeometric> first_;                 // (told,): of the first group and the first of that order
-    std::vector<std::size_t> pivots_;                       // of the shifts' covariance
-    std::vector<double> root_;                              // its Cholesky factor, a column after the other, (pivots, pivots)
+    std::size_t n_groups_ = 0, n_states_ = 0, most_cells_ = 0;
+    std::vector<std::int64_t> told_, totals_;
+    std::vector<Start> starts_;                       // of each configuration in what follows, and the end
+    std::vector<std::int64_t> counts_, sizes_, pooled_;
+    std::vector<std::size_t> order_, place_;
+    std::vector<double> expected_, by_cell_;
+    std::vector<double> by_state_;                    // (seen, states), of all configurations
+    std::vector<double> degrees_, off_, scale_;       // (told,)
+    double of_margins_ = 0;                           // what G has of them
+    std::vector<ManyHypergeometric> first_;           // (told,): of the first group and the first state in order
+    std::vector<std::size_t> pivots_;                 // of the shifts' covariance
+    std::vector<double> root_;                        // its Cholesky factor, a column after the other, (pivots, pivots)
 };
 
 }  // namespace fishernet
