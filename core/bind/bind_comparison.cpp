@@ -69,7 +69,7 @@ constexpr std::int64_t most_draws = std::int64_t{1} << 31;
 
 using Counts = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-void make_test(ConditionalTest* self, const Counts& counts) {
+void make_test(ConditionalTest* self, const Counts& counts, bool ordered_groups, bool ordered_states) {
     const std::span<const std::int64_t> cells{counts.data(), counts.size()};
     double total = 0;
     for (const std::int64_t count : cells) {
@@ -77,7 +77,8 @@ void make_test(ConditionalTest* self, const Counts& counts) {
         total += static_cast<double>(count);
     }
     if (total > static_cast<double>(most_rows)) refuse("there are more rows than a double counts");
-    new (self) ConditionalTest(cells, counts.shape(0), counts.shape(1), counts.shape(2));
+    new (self) ConditionalTest(cells, counts.shape(0), counts.shape(1), counts.shape(2),
+                               {ordered_groups, ordered_states});
 }
 
 void check_draws(const ConditionalTest& test, std::int64_t n_draws) {
@@ -167,7 +168,8 @@ void bind_comparison(nb::module_& m) {
         .def("distances", &bound_distances, nb::arg("theta").noconvert(), nb::arg("weights").noconvert(),
              nb::arg("by_group"));
     nb::class_<ConditionalTest>(m, "ConditionalTest")
-        .def("__init__", &make_test, nb::arg("counts").noconvert())
+        .def("__init__", &make_test, nb::arg("counts").noconvert(), nb::arg("ordered_groups") = false,
+             nb::arg("ordered_states") = false)
         .def_prop_ro("told", [](const ConditionalTest& self) {
             return to_python(std::vector<std::int64_t>(self.told().begin(), self.told().end()));
         }, nb::rv_policy::move)
@@ -177,6 +179,7 @@ void bind_comparison(nb::module_& m) {
         .def_prop_ro("shape", [](const ConditionalTest& self) {
             return nb::make_tuple(self.n_groups(), self.told().size(), self.n_states());
         })
+        .def_prop_ro("trend_degrees", &ConditionalTest::trend_degrees)
         .def_prop_ro("statistics", [](const ConditionalTest& self) {
             check_draws(self, 0);
             return to_python(self.statistics());

@@ -12,11 +12,12 @@ namespace fishernet {
 namespace {
 
 constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
-constexpr std::size_t most_shifted = 256;    // deviations summed over configurations, whose covariance is inverted
 constexpr std::int64_t rows_a_draw = 8;      // for each cell that is free, up to which rows are drawn one by one
-constexpr double dependent = 1e-9;           // the share of a variance that others leave, below which it is none
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
-constexpr std::array<double, ConditionalTest::n_statistics> weights{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6};
+using Weights = std::array<double, ConditionalTest::n_statistics>;  // of the statistics
+constexpr Weights without_trend{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 0};
+constexpr Weights with_trend{3.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
+constexpr Weights of_one_configuration{3.0 / 4, 0, 0, 0, 1.0 / 4};  // in which the first four say the same
 constexpr double pi = 3.14159265358979323846;
 constexpr std::size_t counts_looked_up = 2048;
 
@@ -83,7 +84,7 @@ struct ConditionalTest::Sums {
 };
 
 ConditionalTest::ConditionalTest(std::span<const std::int64_t> counts, std::size_t n_groups,
-                                 std::size_t n_configurations, std::size_t n_states) {
+                                 std::size_t n_configurations, std::size_t n_states, Ordered ordered) {
     const auto at = [&](std::size_t g, std::size_t j, std::size_t k) {
         return counts[(g * n_configurations + j) * n_states + k];
     };
@@ -128,7 +129,10 @@ ConditionalTest::ConditionalTest(std::span<const std::int64_t> counts, std::size
     starts_.push_back({counts_.size(), expected_.size(), sizes_.size(), pooled_.size()});
     const double overall = std::accumulate(by_state_.begin(), by_state_.end(), 0.0);
     for (double& weight : by_state_) weight = weight > 0 ? overall / weight : 0;
-    invert_shift();
+    if (n_groups_ < 2) return;
+    shift_ = shift(false, false);
+    const bool rank_groups = ordered.groups && n_groups_ > 2, rank_states = ordered.states && n_states_ > 2;
+    if (rank_groups || rank_states) trend_ = shift(rank_groups, rank_states);
 }
 
 void ConditionalTest::add_part(std::span<const std::int64_t> cells, std::span<const std::size_t> groups,
@@ -189,58 +193,30 @@ ConditionalTest::Part ConditionalTest::part(std::size_t j) const {
             {place_.data() + from.seen, n_seen}};
 }
 
-// Factors the covariance of the deviations summed over configurations, which may be singular: it is that of as many as
-// are independent, and the others add nothing.
-void ConditionalTest::invert_shift() {
-    const std::size_t n = n_groups_ < 2 ? 0 : (n_groups_ - 1) * n_states_;
-    if (n > most_shifted) return;
-    std::vector<double> covariance(n * n, 0.0);
-    for (std::size_t j = 0; j < n_told(); ++j) {
-        const Part here = part(j);
-        const std::size_t n_occur = here.pooled.size();
-        const auto all = static_cast<double>(here.total);
-        for (std::size_t i = 0; i < here.place.size(); ++i) {
-            const std::size_t a = here.place[i];
-            const auto size = static_cast<double>(here.sizes[i / n_occur]);
-            const double share = static_cast<double>(here.pooled[i % n_occur]) / all;
-            for (std::size_t h = 0; a < n && h < here.place.size(); ++h) {
-                const std::size_t b = here.place[h];
-                if (b > a) continue;
-                const auto other = static_cast<double>(here.sizes[h / n_occur]);
-                const double groups = (i / n_occur == h / n_occur ? size : 0) - size * other / all;
-                const double states = (i % n_occur == h % n_occur ? share : 0) -
-                                      share * static_cast<double>(here.pooled[h % n_occur]) / all;
-                covariance[a * n + b] += groups * states * all / (all - 1);
-            }
+// Ranks are those among the rows of all configurations.
+Shift ConditionalTest::shift(bool rank_groups, bool rank_states) const {
+    std::vector<std::int64_t> by_group(n_groups_, 0), by_state(n_states_, 0);
+    std::vector<std::size_t> groups, states;
+    const auto each_part = [&](auto see) {
+        for (std::size_t j = 0; j < n_told(); ++j) {
+            const Part here = part(j);
+            const std::size_t n_occur = here.pooled.size();
+            groups.clear();
+            states.clear();
+            for (std::size_t i = 0; i < here.place.size(); i += n_occur) groups.push_back(here.place[i] / n_states_);
+            for (std::size_t k = 0; k < n_occur; ++k) states.push_back(here.place[k] % n_states_);
+            see(here);
         }
-    }
-    const auto entry = [&](std::size_t a, std::size_t b) { return covariance[std::max(a, b) * n + std::min(a, b)]; };
-    std::vector<double> left(n);
-    for (std::size_t a = 0; a < n; ++a) left[a] = entry(a, a);
-    const std::vector<double> variances = left;
-    std::vector<std::vector<double>> columns;  // of the factor, over all n
-    while (true) {
-        std::size_t best = n;
-        for (std::size_t a = 0; a < n; ++a) {
-            const bool is_free = left[a] > dependent * variances[a];
-            if (is_free && (best == n || left[a] * variances[best] > left[best] * variances[a])) best = a;
-        }
-        if (best == n) break;
-        std::vector<double> column(n);
-        const double root = std::sqrt(left[best]);
-        for (std::size_t a = 0; a < n; ++a) {
-            double sum = entry(a, best);
-            for (const auto& before : columns) sum -= before[a] * before[best];
-            column[a] = sum / root;
-            left[a] -= column[a] * column[a];
-        }
-        left[best] = 0;
-        pivots_.push_back(best);
-        columns.push_back(std::move(column));
-    }
-    for (const auto& column : columns) {
-        for (const std::size_t pivot : pivots_) root_.push_back(column[pivot]);
-    }
+    };
+    each_part([&](const Part& here) {
+        for (std::size_t g = 0; g < groups.size(); ++g) by_group[groups[g]] += here.sizes[g];
+        for (std::size_t k = 0; k < states.size(); ++k) by_state[states[k]] += here.pooled[k];
+    });
+    Shift found(rank_groups ? mean_ranks(by_group) : std::vector<double>{}, n_groups_,
+                rank_states ? mean_ranks(by_state) : std::vector<double>{}, n_states_);
+    each_part([&](const Part& here) { found.add(groups, here.sizes, states, here.pooled, here.total); });
+    found.factor();
+    return found;
 }
 
 // Rows one by one, without putting back: quick where most cells of the table stay empty.
@@ -318,18 +294,9 @@ void ConditionalTest::add(std::size_t j, const std::int64_t* table, Sums& sums) 
 }
 
 void ConditionalTest::finish(const Sums& sums, double* statistics) const {
-    const std::size_t n = pivots_.size();
-    thread_local std::vector<double> rest;
-    rest.resize(n);
-    for (std::size_t a = 0; a < n; ++a) rest[a] = sums.shift[pivots_[a]];
-    double of_shift = 0;
-    for (std::size_t a = 0; a < n; ++a) {
-        const double* column = root_.data() + a * n;
-        const double solved = rest[a] / column[a];
-        for (std::size_t b = a + 1; b < n; ++b) rest[b] -= column[b] * solved;
-        of_shift += solved * solved;
-    }
-    const std::array<double, n_statistics> found{sums.likelihoods + of_margins_, sums.large, of_shift, sums.largest};
+    const std::array<double, n_statistics> found{sums.likelihoods + of_margins_, sums.large,
+                                                 shift_.squared(sums.shift), sums.largest,
+                                                 trend_.squared(sums.shift)};
     std::copy(found.begin(), found.end(), statistics);
 }
 
@@ -361,7 +328,8 @@ std::vector<double> ConditionalTest::statistics() const {
 std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     const auto n = static_cast<std::size_t>(1 + n_draws);
     std::vector<double> found = statistics();
-    if (n_told() == 1) {  // the statistics say the same
+    const bool has_trend = trend_.degrees() > 0;
+    if (n_told() == 1 && !has_trend) {  // the statistics say the same
         found.resize(n);
         each(key, n_draws, check, [&](std::size_t t, std::size_t, const std::int64_t* table) {
             found[1 + t] = terms(table, counts_.size()) + of_margins_;
@@ -375,8 +343,10 @@ std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_
         add(j, table, sums);
         if (j + 1 == n_told()) finish(sums, found.data() + (1 + t) * n_statistics);
     });
+    const Weights& weights = !has_trend ? without_trend : n_told() == 1 ? of_one_configuration : with_trend;
     std::vector<double> scores(n, 0.0);
     for (std::size_t s = 0; s < n_statistics; ++s) {
+        if (weights[s] == 0) continue;
         std::vector<double> column(n);
         for (std::size_t t = 0; t < n; ++t) column[t] = found[t * n_statistics + s];
         column = ranks(std::move(column));

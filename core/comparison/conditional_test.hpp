@@ -7,15 +7,21 @@
 
 #include "base/count_draws.hpp"
 #include "base/interrupt.hpp"
+#include "comparison/shift.hpp"
 
 namespace fishernet {
+
+// Whether groups, and states, come in an order in which a trend is looked for.
+struct Ordered {
+    bool groups = false, states = false;
+};
 
 // Counts of (groups, configurations, states); what each configuration has of a state, and of a group, is held.
 // Configurations that tell nothing are left out: those that one group alone has, or in which one state alone occurs.
 class ConditionalTest {
 public:
     ConditionalTest(std::span<const std::int64_t> counts, std::size_t n_groups, std::size_t n_configurations,
-                    std::size_t n_states);
+                    std::size_t n_states, Ordered ordered);
 
     std::span<const std::int64_t> told() const { return told_; }  // the configurations that are left
     std::span<const double> degrees() const { return degrees_; }  // of freedom, of each
@@ -24,8 +30,10 @@ public:
     std::size_t n_cells() const { return n_groups_ * told_.size() * n_states_; }
 
     // Many tables are drawn; table t is a function of the key and of t alone.
-    static constexpr std::size_t n_statistics = 4;
-    std::vector<double> statistics() const;  // of what is observed: G, large cells, common shift, largest deviation
+    static constexpr std::size_t n_statistics = 5;
+    // Of what is observed: G, large cells, common shift, largest deviation, and trend, 0 where there is no order.
+    std::vector<double> statistics() const;
+    std::size_t trend_degrees() const { return trend_.degrees(); }
     // The rank of each table among so many draws and the observed one, which comes first, as a share: (1 + n_draws,).
     std::vector<double> p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const;
     // How much each configuration deviates, as a normal score: (1 + n_draws, told), of the observed table first.
@@ -54,7 +62,7 @@ private:
     Part part(std::size_t j) const;
     void add_part(std::span<const std::int64_t> cells, std::span<const std::size_t> groups,
                   std::span<const std::size_t> states);
-    void invert_shift();
+    Shift shift(bool rank_groups, bool rank_states) const;
     void draw(std::size_t j, std::int64_t* table, Draws& draws) const;
     void deal(const Part& part, std::int64_t* table, Draws& draws) const;
     double deviation(std::size_t j, double chi_squared) const;
@@ -75,8 +83,7 @@ private:
     std::vector<double> degrees_, off_, scale_;       // (told,)
     double of_margins_ = 0;                           // what G has of them
     std::vector<ManyHypergeometric> first_;           // (told,): of the first group and the first state in order
-    std::vector<std::size_t> pivots_;                 // of the shifts' covariance
-    std::vector<double> root_;                        // its Cholesky factor, a column after the other, (pivots, pivots)
+    Shift shift_, trend_;
 };
 
 }  // namespace fishernet

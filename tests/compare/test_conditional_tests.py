@@ -122,6 +122,26 @@ def test_changes_of_different_kinds_are_found(change: str) -> None:
     assert found >= 45
 
 
+@pytest.mark.parametrize(("shift", "found"), [(0.5, 44), (0.0, 0)])
+def test_a_small_shift_of_ratings_is_seen_where_there_are_parents(shift: float, found: int) -> None:
+    """Answers from 1 to 10 in six groups each move up a little: all cells alike see it in half of the tables."""
+    random, names = np.random.default_rng(3), ("group", "rating")
+    accused = 0
+    for seed in range(60):
+        theta = random.dirichlet([3.0] * 10, 6)
+        later = theta * np.exp(shift * np.linspace(-1, 1, 10))
+        tables = []
+        for n, p in ((400, theta), (250, later / later.sum(axis=1, keepdims=True))):
+            groups = np.repeat(np.arange(6), random.multinomial(n, [1 / 6] * 6))
+            ratings = np.array([random.choice(10, p=p[g]) + 1 for g in groups])
+            tables.append({"group": np.array(list("fedcba"))[groups], "rating": ratings})
+        graph = fn.Dag.from_edges(names, [names])
+        change = fn.compare.explain_change(tables[0], tables[1], graph, permutations=99, resamples=10, seed=seed)
+        accused += "rating" in change.changed()
+    assert accused >= binom.ppf(0.0001, 60, found / 60)
+    assert shift or accused <= binom.ppf(0.9999, 60, 0.05)
+
+
 def test_p_values_of_independent_tests_are_corrected_step_by_step() -> None:
     found = corrected([0.01, math.nan, 0.5, 0.02])
     expected = [1 - 0.99**3, math.nan, 0.5, 1 - 0.98**2]

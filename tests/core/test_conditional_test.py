@@ -12,14 +12,12 @@ from scipy.stats import multivariate_hypergeom
 
 from fishernet import _core
 
-WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0]) / 6
+UNORDERED = (False, False)
+ORDERS = [UNORDERED, (True, False), (False, True), (True, True)]  # of groups, of states
 
 
-def test_of(counts: Any) -> _core.ConditionalTest:
-    return _core.ConditionalTest(np.ascontiguousarray(counts, dtype=np.int64))
-
-
-test_of.__test__ = False  # type: ignore[attr-defined]
+def exact(counts: Any, ordered: tuple[bool, bool] = UNORDERED) -> _core.ConditionalTest:
+    return _core.ConditionalTest(np.ascontiguousarray(counts, dtype=np.int64), *ordered)
 
 
 def random_counts(seed: int, shape: tuple[int, int, int], most: int = 20) -> Any:
@@ -32,8 +30,31 @@ def told_counts(counts: Any, test: _core.ConditionalTest) -> Any:
     return told[told.sum(axis=(1, 2)) > 0][:, :, told.sum(axis=(0, 1)) > 0]
 
 
-def statistics(counts: Any, tables: Any) -> Any:
-    """Return the four statistics of tables with the margins of counts: all groups are looked at, but of two one."""
+def directions(rows: Any, ranked: bool, n: int) -> Any:
+    """Return mean ranks among so many rows, or the first n directions."""
+    share = rows / rows.sum()
+    return (np.cumsum(share) - share / 2)[None] if ranked and len(rows) > 2 else np.eye(len(rows))[:n]
+
+
+def squared_shift(counts: Any, tables: Any, ordered: tuple[bool, bool]) -> Any:
+    """Return the squared length, by their covariance, of deviations summed over configurations, or of their scores."""
+    sizes, pooled = counts.sum(axis=2), counts.sum(axis=0)
+    total = sizes.sum(axis=0)
+    of_groups = directions(sizes.sum(axis=1), ordered[0], len(counts) - 1)
+    of_states = directions(pooled.sum(axis=0), ordered[1], counts.shape[2])
+    covariance: Any = 0.0
+    for j in range(len(total)):
+        p, q = sizes[:, j] / total[j], pooled[j] / total[j]
+        one, other = np.diag(p) - np.outer(p, p), np.diag(q) - np.outer(q, q)
+        both = np.kron(of_groups @ one @ of_groups.T, of_states @ other @ of_states.T)
+        covariance = covariance + both * total[j] ** 2 / (total[j] - 1)
+    off = (tables - sizes[:, :, None] * pooled / total[:, None]).sum(axis=2)
+    shift = (of_groups @ off @ of_states.T).reshape(len(tables), -1)
+    return ((shift @ np.linalg.pinv(covariance, hermitian=True)) * shift).sum(axis=1)
+
+
+def statistics(counts: Any, tables: Any, ordered: tuple[bool, bool]) -> Any:
+    """Return the five statistics of tables with the margins of counts: all groups are looked at, but of two one."""
     sizes, pooled = counts.sum(axis=2), counts.sum(axis=0)
     total = sizes.sum(axis=0)
     expected = sizes[:, :, None] * pooled / total[:, None]
@@ -45,16 +66,21 @@ def statistics(counts: Any, tables: Any) -> Any:
     spread = (sizes * (total - sizes) / (total - 1)) @ (pooled / total[:, None])
     by_state = spread[:seen].sum() / spread[:seen]
     large = ((tables - expected)[:, :seen] ** 2 * by_state[:, None, :]).sum(axis=(1, 2, 3))
-    covariance, n = 0.0, (len(counts) - 1) * counts.shape[2]
-    for j in range(len(total)):
-        p, q = sizes[:-1, j] / total[j], pooled[j] / total[j]
-        of_groups, of_states = np.diag(p) - np.outer(p, p), np.diag(q) - np.outer(q, q)
-        covariance = covariance + np.kron(of_groups, of_states) * total[j] ** 2 / (total[j] - 1)
-    shift = (tables - expected)[:, :-1].sum(axis=2).reshape(-1, n)
-    of_shift = ((shift @ np.linalg.pinv(covariance, hermitian=True)) * shift).sum(axis=1)
     normal = (np.cbrt(by_configuration / degrees) - 1 + 2 / (9 * degrees)) / np.sqrt(2 / (9 * degrees))
     g = 2 * rel_entr(tables.astype(float), expected).sum(axis=(1, 2, 3))
-    return np.stack([g, large, of_shift, normal.max(axis=1)], axis=1), normal
+    trend = squared_shift(counts, tables, ordered) if has_trend(counts, ordered) else np.zeros(len(g))
+    return np.stack([g, large, squared_shift(counts, tables, UNORDERED), normal.max(axis=1), trend], axis=1), normal
+
+
+def has_trend(counts: Any, ordered: tuple[bool, bool]) -> bool:
+    return any(is_ordered and n > 2 for is_ordered, n in zip(ordered, (len(counts), counts.shape[2]), strict=True))
+
+
+def weights(counts: Any, ordered: tuple[bool, bool]) -> Any:
+    """Return what each statistic counts: those that say the same once."""
+    if not has_trend(counts, ordered):
+        return np.array([3, 1, 1, 1, 0]) / 6 if counts.shape[1] > 1 else np.eye(5)[0]
+    return np.array([3, 1, 1, 1, 1]) / 7 if counts.shape[1] > 1 else np.array([3, 0, 0, 0, 1]) / 4
 
 
 def ranks(values: Any) -> Any:
@@ -66,7 +92,7 @@ def ranks(values: Any) -> Any:
 def test_cells_of_several_groups_are_hypergeometric_however_they_are_drawn(times: int) -> None:
     """Few rows are dealt one by one, many a cell after the other: the same means and variances, and the margins."""
     counts, n = times * np.array([[[3, 1, 0]], [[2, 4, 1]], [[0, 3, 5]]]), 20_000
-    drawn = test_of(counts).drawn(7, n).reshape(n, 3, 3)
+    drawn = exact(counts).drawn(7, n).reshape(n, 3, 3)
     sizes, pooled = counts[:, 0].sum(axis=1), counts[:, 0].sum(axis=0)
     total = sizes.sum()
     assert (drawn.sum(axis=2) == sizes).all()
@@ -84,7 +110,7 @@ def test_tables_come_as_often_as_their_margins_say(sizes: list[int]) -> None:
     rows = np.repeat(np.arange(3), pooled)
     groups = np.split(rows, np.cumsum(sizes)[:-1])
     counts = np.stack([np.bincount(group, minlength=3) for group in groups])[:, None]
-    drawn, seen = np.unique(test_of(counts).drawn(5, n), axis=0, return_counts=True)
+    drawn, seen = np.unique(exact(counts).drawn(5, n), axis=0, return_counts=True)
     found = dict(zip(map(tuple, drawn.tolist()), seen.tolist(), strict=True))
     possible = [
         [state for state in itertools.product(*(range(k + 1) for k in pooled)) if sum(state) == size] for size in sizes
@@ -104,30 +130,35 @@ def test_tables_come_as_often_as_their_margins_say(sizes: list[int]) -> None:
     assert not found
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("shape", [(2, 5, 2), (2, 4, 4), (4, 3, 3)])
-def test_statistics_and_p_values_are_those_of_the_definition(seed: int, shape: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ordered", ORDERS)
+@pytest.mark.parametrize("shape", [(2, 5, 2), (2, 4, 4), (2, 1, 5), (4, 3, 3), (4, 1, 2), (5, 1, 4), (7, 9, 6)])
+def test_statistics_and_p_values_are_those_of_the_definition(
+    seed: int, ordered: tuple[bool, bool], shape: tuple[int, int, int]
+) -> None:
+    """Rows may be many in a configuration, or so few that most groups and states are absent there."""
     counts = random_counts(seed, shape)
-    test = test_of(counts)
+    if shape[1] > 5:
+        counts *= np.random.default_rng([seed, 1]).random(shape) < 0.2
+    test = exact(counts, ordered)
     told = told_counts(counts, test)
     assert test.shape == told.shape
     drawn = test.drawn(7, 200).reshape(-1, *told.shape)
     assert (drawn.sum(axis=1) == told.sum(axis=0)).all()
     assert (drawn.sum(axis=3) == told.sum(axis=2)).all()
-    found, normal = statistics(told, np.concatenate([told[None], drawn]))
+    found, normal = statistics(told, np.concatenate([told[None], drawn]), ordered)
     np.testing.assert_allclose(test.statistics, found[0], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(test.deviations(7, 200), normal, rtol=1e-9, atol=1e-9)
-    scores = sum(
-        w * np.tan(np.maximum(0.5 - ranks(column), -0.25) * np.pi) for w, column in zip(WEIGHTS, found.T, strict=True)
-    )
-    expected = ranks(scores if told.shape[1] > 1 else found[:, 0])
-    np.testing.assert_allclose(test.p_values(7, 200), expected, rtol=1e-12)
+    shares = weights(told, ordered)
+    scores = [w * np.tan(np.maximum(0.5 - ranks(x), -0.25) * np.pi) for w, x in zip(shares, found.T, strict=True)]
+    expected = found[:, 0] if shares[0] == 1 else sum(scores)
+    np.testing.assert_allclose(test.p_values(7, 200), ranks(expected), rtol=1e-12)
 
 
 def test_divergences_are_those_of_fitted_conditionals() -> None:
     """Each table has one pseudo-row of both together; configurations count by the later rows."""
     counts = random_counts(3, (2, 4, 3)) + 1
-    test = test_of(counts)
+    test = exact(counts)
     drawn = test.drawn(9, 50).reshape(-1, *test.shape)
     share = counts.sum(axis=0) / counts.sum(axis=(0, 2))[:, None]
     for table, found in zip([counts, *drawn], test.divergences(9, 50), strict=True):
@@ -153,7 +184,7 @@ def test_divergences_of_two_conditionals_have_the_mean_of_numpys_draws() -> None
 
 
 def test_draws_do_not_depend_on_the_number_of_threads() -> None:
-    test, before = test_of(random_counts(2, (3, 6, 3))), _core.get_threads()
+    test, before = exact(random_counts(2, (3, 6, 3))), _core.get_threads()
     try:
         answers = []
         for threads in (1, 3):

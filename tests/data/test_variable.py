@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import SchemaError, Variable
+from fishernet import Continuous, SchemaError, Variable
 from fishernet.base.names import check_names, counted, listed, positions
 from fishernet.data.variable import code_dtype, fresh_missing_state
 from tests.data.hostile import state_lists, texts
@@ -142,6 +142,32 @@ def test_a_fresh_state_for_missing_cells_is_new_and_found(states: list[str]) -> 
 )
 def test_a_columns_type_holds_the_code_of_a_missing_cell(cardinality: int, dtype: str) -> None:
     assert code_dtype(cardinality) == np.dtype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([1, 2, 5], True),
+        ([0.5, 1.5], True),
+        ([2, 1, 3], False),
+        ([1, 2, "missing"], True),
+        ([1, "two", 3], False),
+        (["low", "medium", "high"], True),
+        (["low", "medium", "high", "missing"], True),
+        (["high", "low", "medium"], False),
+        (["5-9", "10-19", "20+"], True),
+        (["grade 9", "grade 10", "grade 11"], True),
+        (["blue", "green", "red"], False),
+        (["only"], False),
+    ],
+)
+def test_states_from_low_to_high_are_ordered(states: list[str | float], expected: bool) -> None:
+    assert Variable("a", states).is_ordered is expected
+
+
+def test_bins_and_numbers_are_ordered() -> None:
+    assert Variable("a", ["low", "high"], cuts=[3.0]).is_ordered
+    assert Continuous("a").is_ordered
 
 
 def test_names_are_looked_up() -> None:

@@ -234,7 +234,9 @@ class _Counts:
     def __init__(self, rows: Table, dag: Dag, draws: tuple[int, int], seed: int) -> None:
         self._source, self._parents, self._seed = AvailableCases(rows), [tuple(sorted(p)) for p in dag.parents], seed
         self._draws = draws
-        self._cards = [cast(Variable, variable).cardinality for variable in rows.variables]
+        variables = [cast(Variable, variable) for variable in rows.variables]
+        self._cards = [variable.cardinality for variable in variables]
+        self._ordered = [variable.is_ordered for variable in variables]
         self._counted: dict[tuple[int, ...], Any] = {}
 
     def prepare(self, pairs: Sequence[tuple[int, int]]) -> None:
@@ -251,12 +253,13 @@ class _Counts:
         counts = statistic.table().transpose([statistic.variables.index(w) for w in columns])
         cells = np.asarray(counts, dtype=np.float64).reshape(self._cards[u], -1, self._cards[v])
         random = np.random.default_rng([self._seed, u, v])
-        rough = rough_p_value(cells)
+        ordered = self._ordered[u], self._ordered[v]
+        rough = rough_p_value(cells, ordered)
         if not rough <= SCREENED:
             return _information(cells), rough
         if rough < CERTAIN and (bound := bound_without_draws(cells)) < CERTAIN:
             return _information(cells), bound
-        return _information(cells), conditional_test(cells, random, *self._draws).p_value
+        return _information(cells), conditional_test(cells, random, *self._draws, ordered).p_value
 
     def _columns(self, u: int, v: int) -> tuple[int, ...]:
         return (u, *self._parents[v], v)

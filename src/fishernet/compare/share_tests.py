@@ -83,7 +83,12 @@ def fit_tests(
     counted = dict(zip(sets, source.statistics(sets), strict=True))
     pairs = [np.stack([f, cells(counted[tuple(sorted(family))], family)]) for f, family in zip(fitted, of, strict=True)]
     draws = numbers_of_draws(permutations, len(of), LEVEL)
-    tests = [conditional_test(pair, np.random.default_rng([seed, 3, v]), *draws) for v, pair in enumerate(pairs)]
+    tests = [
+        conditional_test(
+            pair, np.random.default_rng([seed, 3, v]), *draws, (False, network.variables[family[-1]].is_ordered)
+        )
+        for v, (family, pair) in enumerate(zip(of, pairs, strict=True))
+    ]
     return ShareTests(_corrected(tests), _of_configurations(pairs, permutations, seed))
 
 

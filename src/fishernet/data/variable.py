@@ -21,6 +21,7 @@ from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, several, shown
 from fishernet.data.encoding.dates import Unit, as_dates, date_texts
+from fishernet.data.encoding.orders import own_order
 from fishernet.data.encoding.scales import Scale
 
 State = str | int | float | bool
@@ -209,6 +210,17 @@ class Variable(Brief):
             return None
         return max(_missing_states(self.states), key=len, default=None)
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the states go from low to high: bins, numbers, or words of a scale, as "low", "medium", "high"."""
+        if self.cuts is not None:
+            return True
+        states = [state for state in self.states if state != self.missing_state]
+        words = [state for state in states if isinstance(state, str)]
+        if words:
+            return len(words) == len(states) and own_order(words) == words
+        return all(a < b for a, b in pairwise(cast(list[float], states)))
+
     def code(self, state: State) -> int | None:
         """Return the code of a state, None where the variable does not have it."""
         try:
@@ -335,6 +347,8 @@ class Continuous:
 
     is_continuous: ClassVar[Literal[True]] = True
     """Whether cells are numbers, not states."""
+    is_ordered: ClassVar[Literal[True]] = True
+    """Whether cells come in an order that says something."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
     """The type in which a table stores a column."""
     states: ClassVar[tuple[State, ...]] = ()

@@ -134,7 +134,8 @@ class StateFamilies(Families):
         return math.exp(-max(log_evidence(before, after), 0.0))
 
     def _tested(self, family: Family, random: np.random.Generator) -> Outcome:
-        return conditional_test(self.counts(family), random, *self._draws)
+        child = cast(Variable, self._tables[0].variables[family[-1]])
+        return conditional_test(self.counts(family), random, *self._draws, (False, child.is_ordered))
 
     def _estimated(self, family: Family, p_value: float, random: np.random.Generator) -> Nats:
         before, after = self.counts(family)

@@ -9,9 +9,11 @@ it; so those of variables whose conditionals did not change join as independent 
 
 No statistic sees all changes. Four are joined: the likelihood ratio of all cells (G), which rare states disturb less
 than they do chi-square, squared deviations with the large cells in front, a shift of the same direction in all
-configurations (Mantel, 1963), and the configuration that deviates most. Each is ranked among the observed table and
-the draws, the ranks are summed as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so
-the joined test is exact as well.
+configurations (Mantel, 1963), and the configuration that deviates most. Where states come in an order, the trend is a
+fifth: deviations summed over all configurations, by the mean ranks of the states (Landis, Heyman and Koch, 1978), so
+that a small shift of many states is seen. Each is ranked among the observed table and the draws, the ranks are summed
+as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so the joined test is exact as
+well.
 
 A test by draws has no p-value below one in so many. `log_evidence` needs none: given the states and the sizes of a
 configuration, the count of each state in the later table, one state after the other, is hypergeometric if the
@@ -33,7 +35,9 @@ from fishernet.compare.corrections import LARGE, Outcome
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+Ordered = tuple[bool, bool]  # whether the groups, and the states, come in an order
 
+UNORDERED = (False, False)
 PROMISING = 30  # draws that reach the observed statistic, up to which others decide
 GROWTH = 7
 FIRST_DRAWS = 299
@@ -49,7 +53,9 @@ def numbers_of_draws(asked: int, n_tests: int, level: float) -> tuple[int, int]:
     return min(asked, FIRST_DRAWS), max(MANY_TIMES * asked, int(2 * n_tests / max(level, LEAST_LEVEL)))
 
 
-def conditional_test(counts: Array, random: np.random.Generator, first: int, most: int) -> Outcome:
+def conditional_test(
+    counts: Array, random: np.random.Generator, first: int, most: int, ordered: Ordered = UNORDERED
+) -> Outcome:
     """Return the test of "all groups of rows have the same conditional"; NaN where the counts can tell nothing.
 
     Parameters
@@ -63,8 +69,10 @@ def conditional_test(counts: Array, random: np.random.Generator, first: int, mos
         made, `GROWTH` times as many, whose p-value alone counts then: so the probability of a p-value up to t stays at
         most t (after Besag and Clifford, 1991). Where few small p-values are possible, whichever table was observed,
         all draws are made at once.
+    ordered : (bool, bool)
+        Whether the groups, and the states, come in an order.
     """
-    test = exact_test(counts)
+    test = exact_test(counts, ordered)
     if not len(test.told):
         return Outcome(math.nan)
     most = max(first, min(most, MOST_CELLS // math.prod(test.shape)))
@@ -81,22 +89,25 @@ def conditional_test(counts: Array, random: np.random.Generator, first: int, mos
             high, draws = low, min(GROWTH * draws, most)
 
 
-def rough_p_value(counts: Array) -> float:
+def rough_p_value(counts: Array, ordered: Ordered = UNORDERED) -> float:
     """Return a p-value as `conditional_test`, by distributions that the statistics have for many rows.
 
-    It is that of the likelihood ratio, of the common shift and of the configuration that deviates most, whichever
-    is smallest, times three.
+    It is that of the likelihood ratio, of the common shift, of the configuration that deviates most and of the trend,
+    whichever is smallest, times how many there are.
     """
     from scipy.special import gammaincc, ndtr  # slow to import, and needed by few calls
 
-    test = exact_test(counts)
+    test = exact_test(counts, ordered)
     if not len(test.told):
         return math.nan
     n_groups, n_told, n_states = test.shape
-    total, _, of_shift, largest = test.statistics
+    total, _, of_shift, largest, trend = test.statistics
     by_total = gammaincc(test.degrees.sum() / 2, total / 2)
     by_shift = gammaincc((n_groups - 1) * (n_states - 1) / 2, of_shift / 2)
-    return float(min(1.0, 3 * min(by_total, by_shift, 1 - ndtr(largest) ** n_told)))
+    found = [by_total, by_shift, 1 - ndtr(largest) ** n_told]
+    if test.trend_degrees:
+        found.append(gammaincc(test.trend_degrees / 2, trend / 2))
+    return float(min(1.0, len(found) * min(found)))
 
 
 def largest_deviations(counts: Array, random: np.random.Generator, draws: int) -> tuple[Counts, Array]:
@@ -119,9 +130,9 @@ def largest_deviations(counts: Array, random: np.random.Generator, draws: int) -
     return test.told, test.deviations(stream_key(random), draws)
 
 
-def exact_test(counts: Array) -> _core.ConditionalTest:
+def exact_test(counts: Array, ordered: Ordered = UNORDERED) -> _core.ConditionalTest:
     """Return the test of counts (groups, configurations, states), which are rounded."""
-    return _core.ConditionalTest(np.ascontiguousarray(np.rint(counts), dtype=np.int64))
+    return _core.ConditionalTest(np.ascontiguousarray(np.rint(counts), dtype=np.int64), *ordered)
 
 
 # -------------------------------------------------------------------------------------------- without draws

@@ -89,11 +89,13 @@ def _on_a_scale(labels: Sequence[str]) -> list[int] | None:
 
 def _as_ranges(labels: Sequence[str]) -> list[tuple[float, float]] | None:
     """Return the ends of ranges of numbers; of labels that are single numbers alone, None."""
-    ends = [_ends(label.strip()) for label in labels]
-    known = [pair for pair in ends if pair is not None]
-    if len(known) < len(ends) or all(low == high for low, high in known) or len(set(known)) < len(known):
-        return None
-    return known
+    ends = []
+    for label in labels:
+        pair = _ends(label.strip())
+        if pair is None:
+            return None
+        ends.append(pair)
+    return None if all(low == high for low, high in ends) or len(set(ends)) < len(ends) else ends
 
 
 def _ends(label: str) -> tuple[float, float] | None:
@@ -119,9 +121,12 @@ def _number(text: str) -> float:
 
 def _as_numbered(labels: Sequence[str]) -> list[float] | None:
     """Return the numbers of labels that are one word with different numbers, as ``grade 9`` and ``grade 10``."""
-    found = [NUMBERED.fullmatch(label) for label in labels]
-    if len(labels) < LEAST_NUMBERED or not all(found):
-        return None
-    around = {(match[1], match[3]) for match in found if match}
-    numbers = [float(match[2]) for match in found if match]
-    return numbers if len(around) == 1 and around != {("", "")} and len(set(numbers)) == len(numbers) else None
+    around, numbers = set(), []
+    for label in labels:
+        match = NUMBERED.fullmatch(label)
+        if match is None:
+            return None
+        around.add((match[1], match[3]))
+        numbers.append(float(match[2]))
+    one_word = len(around) == 1 and around != {("", "")}
+    return numbers if one_word and LEAST_NUMBERED <= len(set(numbers)) == len(labels) else None
