@@ -44,7 +44,6 @@ Array = npt.NDArray[np.float64]
 
 MOST_CELLS = 2**14  # of a test's counts
 MOST_REGRESSED = 20_000  # rows, drawn at random
-CERTAIN = 1e-9  # p-values below which nothing is drawn where a bound is as small
 SCREENED = 0.1  # rough p-values above which nothing is drawn
 MOST_NAMED = 3  # pairs in a repr
 
@@ -257,7 +256,8 @@ class _Counts:
         rough = rough_p_value(cells, ordered)
         if not rough <= SCREENED:
             return _information(cells), rough
-        if rough < CERTAIN and (bound := bound_without_draws(cells)) < CERTAIN:
+        least = 1 / (1 + self._draws[1])  # that draws can show
+        if rough < least and (bound := bound_without_draws(cells)) < least:
             return _information(cells), bound
         return _information(cells), conditional_test(cells, random, *self._draws, ordered).p_value
 
@@ -288,13 +288,10 @@ class _Regressions:
         one, other = (self._told(w)[known] for w in (u, v))
         if len(one) * n_told(one) * n_told(other) > MOST_TOLD:
             return None
-        return self._given(v, known).dependence(one, other)
-
-    def _given(self, v: int, known: npt.NDArray[np.bool_]) -> Given:
-        """Return the rows that are complete: those of the next pair of the same child, too, if no cell is missing."""
         if self._last is None or self._last[0] != v or not np.array_equal(self._last[1], known):
-            self._last = v, known, Given(parent_columns(self._rows, self._parents[v])[known])
-        return self._last[2]
+            # the next pair of the same child has the same rows, if no cell is missing
+            self._last = v, known, Given(parent_columns(self._rows, self._parents[v])[known], other)
+        return self._last[2].dependence(one)
 
     def _told(self, v: int) -> npt.NDArray[Any]:
         """Return a number on its scale, or the codes of labels."""

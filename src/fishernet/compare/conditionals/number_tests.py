@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,7 @@ UNLIKELY = 0.1  # p-values above which nothing is fitted more closely
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
 MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
 LEAST_TOLD = 1e-11  # of a variance, by the largest
+ROUNDED = float(np.finfo(float).eps)  # the same where rounding alone makes a variance
 LEAST_LEFT = 1e-7  # of the spread of a column
 MOST_SHARED = 1 - 1e-12  # of a variance, by a linear combination
 FEWEST_LEFT = 4  # rows of a table beyond what the regression takes
@@ -81,21 +83,24 @@ def label_p_value(before: Array, after: Array, codes: Codes, random: np.random.G
 
 
 class Given:
-    """Rows whose parents are given, of which it is asked whether two columns are independent.
+    """Rows whose parents are given, of which it is asked whether a child is independent of other columns.
 
     Parameters
     ----------
     parents : (n, n_parents)
+    child : (n,)
+        Numbers, or the codes of labels.
     """
 
-    def __init__(self, parents: Array) -> None:
+    def __init__(self, parents: Array, child: Array | Codes) -> None:
         self._parents = parents
         self._design = _design(_standardized(parents)) if len(parents) else np.empty((0, 1))
         self._basis = _basis(self._design)
         self._free = len(parents) - self._basis.shape[1]
+        self._child = _Left(child, self._design, self._basis)
 
-    def dependence(self, one: Array | Codes, other: Array | Codes) -> tuple[float, float]:
-        """Return the nats and the p-value of "two columns are independent"; 0 and NaN where the rows tell nothing.
+    def dependence(self, values: Array | Codes) -> tuple[float, float]:
+        """Return the nats and the p-value of "the child is independent of it"; 0 and NaN where the rows tell nothing.
 
         A line may leave something of the parents in a label, and so accuse it. Then its probabilities are fitted by a
         logistic regression, too, whose form that of a label above normal numbers has; the larger p-value counts. Of
@@ -103,39 +108,59 @@ class Given:
 
         Parameters
         ----------
-        one, other : (n,)
+        values : (n,)
             Numbers, or the codes of labels.
         """
         if self._free < FEWEST_LEFT:
             return 0.0, math.nan
-        pair = (one, other)
-        left = [_left_by(self._basis, _standardized(_told(values))) for values in pair]
+        pair = self._child, _Left(values, self._design, self._basis)
+        left = [column.by_line for column in pair]
         p_value = self._of_both(pair, left)
-        slopes = self._design.shape[1] * sum(n_told(values) for values in pair if _are_labels(values))
+        slopes = self._design.shape[1] * sum(n_told(column.values) for column in pair if column.is_labels)
         if p_value <= UNLIKELY and 0 < slopes <= MOST_SLOPES:
-            p_value = max(p_value, self._more_closely(pair, left, MOST_FITTED // slopes))
+            p_value = max(p_value, self._more_closely(pair, MOST_FITTED // slopes))
         return _shared(left, self._free), p_value
 
-    def _more_closely(self, pair: tuple[Array | Codes, Array | Codes], left: Sequence[Array], most: int) -> float:
+    def _more_closely(self, pair: tuple[_Left, _Left], most: int) -> float:
         """Return the p-value of the same where labels have logistic regressions, of so many rows at most."""
-        one, other = pair
-        if len(one) > most:
-            some = np.random.default_rng(0).choice(len(one), most, replace=False)
-            return Given(self._parents[some]).dependence(one[some], other[some])[1]
-        closer = [
-            _surprises(self._design, values) if _are_labels(values) else columns
-            for values, columns in zip(pair, left, strict=True)
-        ]
-        return self._of_both(pair, closer)
+        n = len(self._parents)
+        if n > most:
+            some = np.random.default_rng(0).choice(n, most, replace=False)
+            child, other = (column.values[some] for column in pair)
+            return Given(self._parents[some], child).dependence(other)[1]
+        return self._of_both(pair, [column.more_closely for column in pair])
 
-    def _of_both(self, pair: tuple[Array | Codes, Array | Codes], left: Sequence[Array]) -> float:
+    def _of_both(self, pair: tuple[_Left, _Left], left: Sequence[Array]) -> float:
         """Return the p-value of what is left of two columns; numbers are looked at by their squares, too."""
         p_values = [_of_products(left[0], left[1], self._free)]
-        for values, columns, beside in zip(pair, left, left[::-1], strict=True):
-            if not _are_labels(values):
-                p_values.append(_of_products(_left_by(self._basis, columns**2), beside, self._free))
+        for column, beside in zip(pair, left[::-1], strict=True):
+            if not column.is_labels:
+                p_values.append(_of_products(column.of_squares, beside, self._free))
         told = [p for p in p_values if not math.isnan(p)]
         return min(1.0, len(told) * min(told)) if told else math.nan
+
+
+class _Left:
+    """What regressions on a design leave of a column: of a number, or of each label but the first, (n, told)."""
+
+    def __init__(self, values: Array | Codes, design: Array, basis: Array) -> None:
+        self.values, self.is_labels = values, _are_labels(values)
+        self._design, self._basis = design, basis
+
+    @cached_property
+    def by_line(self) -> Array:
+        return _left_by(self._basis, _standardized(_told(self.values)))
+
+    @cached_property
+    def of_squares(self) -> Array:
+        return _left_by(self._basis, self.by_line**2)
+
+    @cached_property
+    def more_closely(self) -> Array:
+        if not self.is_labels:
+            return self.by_line
+        labels, own = np.unique(self.values, return_inverse=True)
+        return _told(self.values) - np.exp(log_shares(self._design, own, len(labels)))[:, 1:]
 
 
 def n_told(values: Array | Codes) -> int:
@@ -154,9 +179,17 @@ def _told(values: Array | Codes) -> Array:
 
 def _basis(design: Array) -> Array:
     """Return orthogonal columns of length 1 that tell as much, (n, rank)."""
-    sizes, turned = np.linalg.eigh(design.T @ design)
-    told = sizes > LEAST_TOLD * sizes[-1]
-    return np.asarray(design @ (turned[:, told] / np.sqrt(sizes[told])))
+    return np.asarray(design @ _units(design.T @ design, LEAST_TOLD))
+
+
+def _units(covariance: Array, least: float) -> Array:
+    """Return the directions that vary, each in units of its spread, (width, rank).
+
+    Those count whose variance is more than a share of the largest.
+    """
+    sizes, turned = np.linalg.eigh(covariance)
+    told = sizes > least * sizes.max(initial=0.0)
+    return np.asarray(turned[:, told] / np.sqrt(sizes[told]))
 
 
 def _left_by(basis: Array, values: Array) -> Array:
@@ -166,12 +199,6 @@ def _left_by(basis: Array, values: Array) -> Array:
     return np.asarray(np.where(left.std(axis=0) > LEAST_LEFT, left, 0.0))
 
 
-def _surprises(design: Array, codes: Array | Codes) -> Array:
-    """Return what a logistic regression on a design leaves of labels but the first, (n, labels - 1)."""
-    labels, own = np.unique(codes, return_inverse=True)
-    return _told(codes) - np.exp(log_shares(design, own, len(labels)))[:, 1:]
-
-
 def _of_products(one: Array, other: Array, free: int) -> float:
     """Return the p-value of "the products of columns have the mean 0", of so many free rows (Hotelling, 1931)."""
     from scipy.special import fdtrc  # slow to import, and needed by few calls
@@ -179,11 +206,11 @@ def _of_products(one: Array, other: Array, free: int) -> float:
     products = (one[:, :, None] * other[:, None, :]).reshape(len(one), -1)
     mean = products.mean(axis=0)
     off = products - mean
-    covariance = off.T @ off / len(one)
-    degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    units = _units(off.T @ off / len(one), ROUNDED * off.shape[1])
+    degrees = units.shape[1]
     if degrees == 0 or free < degrees + FEWEST_LEFT:
         return math.nan
-    length = free * float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
+    length = free * float(((mean @ units) ** 2).sum())
     ratio = length * (free - degrees) / (degrees * (free - 1))
     return float(fdtrc(degrees, free - degrees, ratio))
 
@@ -233,8 +260,8 @@ class _Strata:
         self._told = (told - mean[strata])[order]
         spread = share * (1 - share) * sizes / np.maximum(sizes - 1, 1)
         covariance = (self._told * spread[self._strata][:, None]).T @ self._told
-        self._inverse = np.linalg.pinv(covariance, hermitian=True)
-        self._degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
+        self._units = _units(covariance, ROUNDED * len(covariance))
+        self._degrees = self._units.shape[1]
 
     def p_value(self, random: np.random.Generator, draws: int) -> float:
         if self._degrees == 0:
@@ -256,8 +283,7 @@ class _Strata:
         return found
 
     def _statistic(self, later: Array) -> float:
-        total = later @ self._told
-        return float(total @ self._inverse @ total)
+        return float(((later @ self._told @ self._units) ** 2).sum())
 
 
 def _standardized(columns: Array) -> Array:
