@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
 #include "base/kernels.hpp"
+#include "base/pool.hpp"
 #include "base/sizes.hpp"
 #include "counts/lane_counts.hpp"
 
@@ -17,8 +19,8 @@ using View = std::span<const std::int32_t>;
 
 constexpr std::int64_t block_rows = 8192;
 constexpr std::int64_t most_numbered = std::int64_t{1} << 20;
-constexpr std::int64_t most_single_cells = std::int64_t{1} << 24;
-constexpr std::int64_t few_single_cells = std::int64_t{1} << 16;
+constexpr std::int64_t few_configurations = std::int64_t{1} << 12;  // of which each has a place, though rows are fewer
+constexpr std::int64_t most_in_table = std::int64_t{1} << 20;       // cells of a child and a candidate
 
 // ---------------------------------------------------------------------------------------------------- through lanes
 
@@ -96,8 +98,6 @@ void sum_terms(const Counted& job, Run& run) {
 
 // --------------------------------------------------------------------------------------------------- one at a time
 
-using CellCounts = std::unordered_map<std::uint64_t, std::int64_t>;
-
 // Numbers the configurations of a set: all of them while they are few, else those that occur, in order of their first
 // row. ids[row] < the number returned.
 std::int64_t number_configurations(const Columns& table, View set, std::vector<std::uint32_t>& ids,
@@ -123,48 +123,98 @@ std::int64_t number_configurations(const Columns& table, View set, std::vector<s
     return n;
 }
 
-// Counts of cells (configuration of the parents, child, candidate), for tables that are too large to be laid out.
-class Tally {
+// The rows of a base set, those with the same parents together, so that a candidate's cells are counted configuration
+// after configuration in a small table.
+class GroupedRows {
 public:
-    Tally(std::int64_t cells, std::int64_t n_rows)
-        : dense_(cells <= std::clamp(4 * n_rows, few_single_cells, most_single_cells) ? static_cast<std::size_t>(cells)
-                                                                                      : 0) {}
-
-    void add(std::uint64_t cell, std::int64_t weight) {
-        if (!dense_.empty()) dense_[cell] += weight;
-        else sparse_[cell] += weight;
+    GroupedRows(const Columns& table, View parents, std::int32_t child, Patience& patience)
+        : table_(table), child_(table.columns[child]) {
+        std::vector<std::uint32_t> ids;
+        const std::int64_t n = number_configurations(table, parents, ids, patience);
+        group(ids, n);
+        states_.reserve(rows_.size());
+        for (const std::size_t row : rows_) states_.push_back(code_at(child_, row));
+        patience.ask();
     }
-    double sum(const CellTerms& terms) const {
-        std::int64_t sum = 0;
-        for (const auto n : dense_) sum += terms(n);
-        for (const auto& [cell, n] : sparse_) sum += terms(n);
-        return terms.value(sum);
+
+    // The terms of the base with a candidate (none: -1), with the child and without.
+    std::pair<double, double> terms(const TermPair& of, std::int32_t candidate) const {
+        const std::uint32_t states = candidate < 0 ? 1 : table_.columns[candidate].cardinality;
+        if (times_within(states, child_.cardinality, most_in_table) < most_in_table) {
+            return sum<std::vector<std::int64_t>>(of, candidate, states);
+        }
+        return sum<std::unordered_map<std::uint64_t, std::int64_t>>(of, candidate, states);
     }
 
 private:
-    std::vector<std::int64_t> dense_;
-    CellCounts sparse_;
-};
-
-// The terms of the base with one candidate (none: -1), with the child and without.
-std::pair<double, double> single_terms(const Columns& table, const TermPair& terms,
-                                       const std::vector<std::uint32_t>& parents, std::int64_t n_parents,
-                                       std::int32_t child, std::int32_t candidate, Patience& patience) {
-    const Column none{};
-    const Column& x = table.columns[child];
-    const Column& c = candidate < 0 ? none : table.columns[candidate];
-    const std::int64_t without = times_within(n_parents, c.cardinality, most_single_cells);
-    const std::int64_t with = times_within(without, x.cardinality, most_single_cells);
-    Tally joint(with, table.n_rows), marginal(without, table.n_rows);
-    for (std::int64_t row = 0; row < table.n_rows; ++row) {
-        if (row % block_rows == 0) patience.ask();
-        const std::int64_t weight = table.weights ? table.weights[row] : 1;
-        const std::uint64_t cell = std::uint64_t{parents[row]} * c.cardinality + (candidate < 0 ? 0 : code_at(c, row));
-        marginal.add(cell, weight);
-        joint.add(cell * x.cardinality + code_at(x, row), weight);
+    void group(const std::vector<std::uint32_t>& ids, std::int64_t n) {
+        rows_.resize(ids.size());
+        if (n <= std::max(std::ssize(ids), few_configurations)) {
+            std::vector<std::size_t> begin(static_cast<std::size_t>(n) + 1, 0);
+            for (const std::uint32_t id : ids) ++begin[id + 1];
+            std::partial_sum(begin.begin(), begin.end(), begin.begin());
+            for (std::size_t row = 0; row < ids.size(); ++row) rows_[begin[ids[row]]++] = row;
+        } else {
+            std::iota(rows_.begin(), rows_.end(), std::size_t{0});
+            std::sort(rows_.begin(), rows_.end(), [&](auto a, auto b) { return ids[a] < ids[b]; });
+        }
+        for (std::size_t i = 1; i <= rows_.size(); ++i) {
+            if (i == rows_.size() || ids[rows_[i]] != ids[rows_[i - 1]]) ends_.push_back(i);
+        }
     }
-    return {joint.sum(*terms.joint), marginal.sum(*terms.marginal)};
-}
+
+    template <class Cells>
+    std::pair<double, double> sum(const TermPair& of, std::int32_t candidate, std::uint32_t states) const {
+        Cells joint = cells<Cells>(std::size_t{states} * child_.cardinality), marginal = cells<Cells>(states);
+        std::vector<std::uint32_t> codes(rows_.size(), 0);
+        for (std::size_t i = 0; candidate >= 0 && i < rows_.size(); ++i) {
+            codes[i] = code_at(table_.columns[candidate], rows_[i]);
+        }
+        std::int64_t of_joint = 0, of_marginal = 0;
+        const auto take = [](std::int64_t& count, const CellTerms& terms) {
+            return count == 0 ? 0 : terms(std::exchange(count, 0));
+        };
+        std::size_t first = 0;
+        for (const std::size_t end : ends_) {
+            if (end == first + 1) {
+                const std::int64_t weight = table_.weights ? table_.weights[rows_[first]] : 1;
+                of_joint += (*of.joint)(weight);
+                of_marginal += (*of.marginal)(weight);
+                first = end;
+                continue;
+            }
+            for (std::size_t i = first; i < end; ++i) {
+                const std::int64_t weight = table_.weights ? table_.weights[rows_[i]] : 1;
+                marginal[codes[i]] += weight;
+                joint[std::size_t{codes[i]} * child_.cardinality + states_[i]] += weight;
+            }
+            if (end - first > joint.size()) {
+                for (auto& cell : joint) of_joint += take(count_in(cell), *of.joint);
+                for (auto& cell : marginal) of_marginal += take(count_in(cell), *of.marginal);
+            } else {
+                for (std::size_t i = first; i < end; ++i) {
+                    of_marginal += take(marginal[codes[i]], *of.marginal);
+                    of_joint += take(joint[std::size_t{codes[i]} * child_.cardinality + states_[i]], *of.joint);
+                }
+            }
+            first = end;
+        }
+        return {of.joint->value(of_joint), of.marginal->value(of_marginal)};
+    }
+
+    template <class Cells>
+    static Cells cells(std::size_t n) {
+        if constexpr (std::is_same_v<Cells, std::vector<std::int64_t>>) return Cells(n, 0);
+        else return Cells();
+    }
+    static std::int64_t& count_in(std::int64_t& cell) { return cell; }
+    static std::int64_t& count_in(std::pair<const std::uint64_t, std::int64_t>& cell) { return cell.second; }
+
+    const Columns& table_;
+    const Column& child_;
+    std::vector<std::size_t> rows_, ends_;  // of each configuration that occurs
+    std::vector<std::uint32_t> states_;     // of the child, row after row
+};
 
 }  // namespace
 
@@ -191,18 +241,15 @@ void count_in_lanes(const Columns& table, const Packed& packed, std::span<Run* c
 
 void count_singly(const Columns& table, Run& run, StopCheck check) {
     Patience patience(check);
-    std::vector<std::uint32_t> parents;
-    const View others = View(run.base).first(run.base.size() - 1);
-    const std::int32_t child = run.base.back();
-    const std::int64_t n = number_configurations(table, others, parents, patience);
-    std::tie(run.base_term, run.parents_term) = single_terms(table, run.base_pair, parents, n, child, -1, patience);
-    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
-        const std::uint32_t states = table.columns[run.candidates[c]].cardinality;
+    const GroupedRows rows(table, View(run.base).first(run.base.size() - 1), run.base.back(), patience);
+    std::tie(run.base_term, run.parents_term) = rows.terms(run.base_pair, -1);
+    const auto count = [&](std::int64_t c) {
+        const std::uint32_t states = table.columns[run.candidates[static_cast<std::size_t>(c)]].cardinality;
         const auto pair = std::find_if(run.pairs.begin(), run.pairs.end(),
                                        [states](const auto& known) { return known.first == states; });
-        std::tie(run.joint_terms[c], run.marginal_terms[c]) =
-            single_terms(table, pair->second, parents, n, child, run.candidates[c], patience);
-    }
+        std::tie(run.joint_terms[c], run.marginal_terms[c]) = rows.terms(pair->second, run.candidates[c]);
+    };
+    run_tasks(std::ssize(run.candidates), count, check, table.n_rows > few_rows);
 }
 
 }  // namespace fishernet

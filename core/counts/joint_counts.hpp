@@ -6,9 +6,12 @@
 #include "base/columns.hpp"
 #include "base/interrupt.hpp"
 #include "base/packed.hpp"
+#include "counts/lane_counts.hpp"
 #include "counts/set_terms.hpp"
 
 namespace fishernet {
+
+inline constexpr std::int64_t few_rows = lane_chunk_rows;  // such a table is one task a run; a longer one is cut
 
 // Whether a run goes through the lanes of the packed table (otherwise a candidate at a time).
 bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run);

@@ -15,7 +15,6 @@ using Set = std::vector<std::int32_t>;
 using View = std::span<const std::int32_t>;
 
 constexpr std::size_t most_known = std::size_t{1} << 22;  // sets; more than these are forgotten, all at once
-constexpr std::int64_t few_rows = lane_chunk_rows;  // such a table is one task a run; a longer one is cut by rows
 
 // A set and one variable more, in the given memory.
 View with(View set, std::int32_t variable, Set& memory) {
@@ -186,19 +185,22 @@ void SetTerms::choose_terms(Run& run) {
 
 void SetTerms::count(std::vector<Run>& runs, StopCheck check) {
     const Packed& packed = table_.packed(check);
-    std::vector<Run*> in_lanes;
+    std::vector<Run*> in_lanes, singly;
     for (Run& run : runs) {
         choose_terms(run);
         run.joint_terms.assign(run.candidates.size(), 0);
         run.marginal_terms.assign(run.candidates.size(), 0);
-        if (!counts_in_lanes(table_, packed, run)) count_singly(table_, run, check);
-        else in_lanes.push_back(&run);
+        (counts_in_lanes(table_, packed, run) ? in_lanes : singly).push_back(&run);
     }
-    if (table_.n_rows > few_rows) return count_in_lanes(table_, packed, in_lanes, check);
-    const bool worth_it = static_cast<std::int64_t>(in_lanes.size()) * (table_.n_rows + 1000) > 20000;
-    run_tasks(static_cast<std::int64_t>(in_lanes.size()), [&](std::int64_t i) {
-        count_in_lanes(table_, packed, *in_lanes[i]);
-    }, check, worth_it);
+    if (table_.n_rows > few_rows) {
+        for (Run* run : singly) count_singly(table_, *run, check);
+        return count_in_lanes(table_, packed, in_lanes, check);
+    }
+    const auto n_in_lanes = std::ssize(in_lanes), n = n_in_lanes + std::ssize(singly);
+    run_tasks(n, [&](std::int64_t i) {
+        if (i < n_in_lanes) count_in_lanes(table_, packed, *in_lanes[static_cast<std::size_t>(i)]);
+        else count_singly(table_, *singly[static_cast<std::size_t>(i - n_in_lanes)], nullptr);
+    }, check, n * (table_.n_rows + 1000) > 20000);
 }
 
 // Counts the family as scored, once: the joint set remembers the rank of the child.
