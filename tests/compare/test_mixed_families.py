@@ -46,7 +46,7 @@ def test_a_change_upstream_accuses_no_other(upstream: str, sizes: tuple[int, int
     later = {"nothing": network(), "a": network(share=0.8), "x": network(shift=0.8)}[upstream]
 
     def wrong() -> Iterator[bool]:
-        for seed in range(150):
+        for seed in range(100):
             yield bool(named(later, sizes, seed) - {upstream})
 
     assert_at_most(wrong(), 0.06, what=f"after a change of {upstream}")

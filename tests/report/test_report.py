@@ -380,7 +380,7 @@ def test_labels_cut_alike_stay_distinct() -> None:
 def test_pages_stay_small() -> None:
     draws = np.random.default_rng(1)
     names = [f"{'long name ' * 30}{i}" for i in range(37)]
-    columns = {name: [f"{'state ' * 50}{s}" for s in draws.integers(30, size=300)] for name in names}
+    columns = {name: [f"{'state ' * 50}{s}" for s in draws.integers(30, size=90)] for name in names}
     page = fn.report(fn.Table.from_frame(columns, categorical=names))
     assert len(page.html.encode()) < 1_000_000
 

@@ -132,7 +132,17 @@ def test_variables_and_decisions_are_those_of_one_table(n_parts: int, options: s
 
 @pytest.mark.parametrize(
     ("options", "n_parts"),
-    [*((options, 11) for options in OPTIONS), ("as it is", 2), ("drop", 2), ("bins, weighted", 2), ("categorical", 2)],
+    [
+        ("as it is", 11),
+        ("drop", 11),
+        ("bins, weighted", 11),
+        ("bins of text", 11),
+        ("continuous", 11),
+        ("as it is", 2),
+        ("many bins", 2),
+        ("categorical", 2),
+        ("some", 2),
+    ],
 )
 def test_labels_that_stand_for_all_decide_as_all_do(
     options: str, n_parts: int, monkeypatch: pytest.MonkeyPatch
