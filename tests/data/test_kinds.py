@@ -193,7 +193,7 @@ def test_encodings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delimiter": ";;"}, "delimiter must be one character"),
+        ({"delimiter": ';"'}, "delimiter must be text without quotes"),
         ({"decimal": ";"}, "decimal must be"),
         ({"thousands": "x"}, "thousands must be one character"),
         ({"thousands": ".", "decimal": "."}, "cannot both be"),

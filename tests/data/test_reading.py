@@ -335,6 +335,44 @@ def test_a_line_for_excel_says_the_delimiter(tmp_path: Path) -> None:
         assert read(path)["b"].tolist() == [1.5, 2.5, 1.5]
 
 
+@pytest.mark.parametrize("mark", ["::", "||"])
+def test_two_characters_between_cells(tmp_path: Path, mark: str) -> None:
+    """As in the MovieLens data: commas, bars and tabs in the cells."""
+    rows = [[f"m{i}", f"Title {i % 5}, The\t({1990 + i % 3})", "Comedy|Crime" if i % 2 else "War"] for i in range(60)]
+    path = tmp_path / "movies.dat"
+    path.write_text("".join(mark.join(row) + "\n" for row in [["movie", "title", "kind"], *rows]))
+    for read in (read_table, fn.scan):
+        table = read(path, categorical=["movie"])
+        assert [list(row) for row in zip(*(table[name].tolist() for name in table.names), strict=True)] == rows
+
+
+def test_any_text_may_stand_between_cells_that_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("a~~b\nx~~1.5\ny~~2.5\nx~~1.5\n")
+    for read in (read_table, fn.scan):
+        table = read(path, delimiter="~~", categorical=["b"])
+        assert table["a"].tolist() == ["x", "y", "x"]
+        assert table["b"].tolist() == [1.5, 2.5, 1.5]
+    path.write_text("a~~b\nx~~\x1f\x1e\x1d\t\n")
+    with pytest.raises(FileFormatError, match="every character that could stand"):
+        read_table(path, delimiter="~~")
+
+
+def test_names_with_two_colons_are_one_column(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("std::list\nstd::map\nstd::list\n")
+    assert read_table(tmp_path / "t.txt", header_rows=0)["column 1"].tolist() == ["std::list", "std::map", "std::list"]
+
+
+def test_a_first_row_from_which_the_others_are_counted_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"{i},title {i},{'xy'[i % 2]}\n" for i in range(1, 30)))
+    with pytest.warns(FishernetWarning, match="looks like a row"):
+        table = read_table(path, categorical=["column 2"], exclude=["column 1"])
+    assert table["column 2"].tolist()[:2] == ["title 1", "title 2"]
+    path.write_text("0,name,kind\n" + "".join(f"{2 * i},title {i},{'xy'[i % 2]}\n" for i in range(1, 30)))
+    assert "name" in read_table(path, categorical=["name"], exclude=["0"]).names
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_rows_of_delimiters_at_the_end_are_no_rows(tmp_path: Path, end: str) -> None:
     path = tmp_path / "t.csv"

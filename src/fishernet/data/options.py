@@ -136,10 +136,9 @@ class TextFormat:
         """Check the keywords as a caller gave them."""
         delimiter, decimal, thousands = given["delimiter"], given["decimal"], given["thousands"]
         delimiter = "\t" if isinstance(delimiter, str) and delimiter in ("tab", "\\t") else delimiter
-        if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
-            raise SchemaError(
-                f"delimiter must be one character or 'tab', not {shown(delimiter)}", parameter="delimiter"
-            )
+        if delimiter is not None and not (isinstance(delimiter, str) and delimiter and not {*delimiter} & {*'"\r\n'}):
+            fact = f"delimiter must be text without quotes and line ends, or 'tab', not {shown(delimiter)}"
+            raise SchemaError(fact, parameter="delimiter")
         if not isinstance(decimal, str) or decimal not in (".", ","):
             raise SchemaError(f"decimal must be '.' or ',', not {shown(decimal)}", parameter="decimal")
         if thousands is not None and not (_is_character(thousands) and not thousands.isalnum()):

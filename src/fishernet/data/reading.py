@@ -34,9 +34,9 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
     delimiter : str, optional
-        What stands between the cells of a text file: one character, or "tab". Without it a comma in ``.csv`` and a tab
-        in ``.tsv`` files where these cut it, else the one of comma, semicolon, tab, bar and blanks that cuts the first
-        rows into equally many cells.
+        What stands between the cells of a text file: a character, several (``"::"``), or "tab". Without it a comma in
+        ``.csv`` and a tab in ``.tsv`` files where these cut it, else the one of comma, semicolon, tab, bar, two colons,
+        two bars and blanks that cuts the first rows into equally many cells.
     decimal : {".", ","}
         What stands before the fraction of a number.
     thousands : str, optional

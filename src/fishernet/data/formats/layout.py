@@ -31,6 +31,8 @@ DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
 SAID = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
 MOST_SAID = 16  # characters of the line that says it
 BLANKS = " "  # stands for any number of blanks and tabs between cells
+DOUBLED = ("::", "||")  # delimiters of two characters
+UNITS = ("\x1f", "\x1e", "\x1d", "\t")  # one of which stands for a delimiter of several characters
 SAMPLE_ROWS, LEAST_ROWS = 64, 4  # that are looked at, and of very long ones
 SAMPLE_CHARACTERS = 2**20
 MOST_HEADERS = 4  # lines of names, questions and units
@@ -122,9 +124,10 @@ def layout_of(file: TextFile, options: Options, named: str | None = None) -> Lay
 def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFile, str, list[Record], list[Note]]:
     """Return a file as cells: without what ends it and is no row, its delimiter, its first rows, and what was found."""
     said = _said_delimiter(file)
-    delimiter, sample, notes = _delimited(file, options.text.delimiter or said, named)
-    if delimiter == BLANKS:
-        file, delimiter = _with_tabs(file), "\t"
+    asked = options.text.delimiter or said
+    delimiter, sample, notes = (asked, [], []) if asked and len(asked) > 1 else _delimited(file, asked, named)
+    if delimiter == BLANKS or len(delimiter) > 1:
+        file, delimiter = _with_tabs(file) if delimiter == BLANKS else _with_units(file, delimiter)
         sample = _sample(file, delimiter)
     if _place_of_names(sample, options) is None:
         _refuse_other_content(file, sample)
@@ -170,6 +173,9 @@ def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[st
         if delimiter != first:
             other = _sample(file, delimiter)
             best = max(best, (_evenness(other), delimiter, other), key=lambda one: one[0])
+    doubled = next((mark for mark in DOUBLED if named is None and _n_cut_by(mark, sample) > best[0][1]), None)
+    if doubled is not None:
+        return doubled, sample, []
     if best[0] == (0, 0) and named is None and _is_cut_by_blanks(sample):
         best = ((0, 1), BLANKS, sample)
     if best[0] == (0, 0) and _width(sample) == 1:  # rows may be too short or too long: that is told by who reads them
@@ -228,6 +234,12 @@ def _evenness(sample: Sequence[Record]) -> tuple[int, int]:
     return (1 if n_titles else 2), width
 
 
+def _n_cut_by(mark: str, sample: Sequence[Record]) -> int:
+    """Return into how many cells, three or more, a delimiter of several characters cuts all lines; else 0."""
+    counts = {1 + line.count(mark) for record in sample for line in record.text.splitlines() if line.strip()}
+    return min(counts) if len(counts) == 1 and min(counts) >= TITLED else 0
+
+
 def _is_cut_by_blanks(sample: Sequence[Record]) -> bool:
     """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers."""
     cut = [_cut_by_blanks(line) for record in sample for line in record.text.splitlines() if line.strip()]
@@ -242,14 +254,25 @@ def _cut_by_blanks(line: str) -> list[str]:
     return next(csv.reader([" ".join(line.split())], delimiter=" "), [])
 
 
-def _with_tabs(file: TextFile) -> TextFile:
-    """Return a file whose cells are separated by blanks as one whose cells are separated by tabs."""
+def _with_tabs(file: TextFile) -> tuple[TextFile, str]:
+    """Return a file whose cells are separated by blanks as one whose cells are separated by tabs, and these."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     with file.whole() as stream:
         lines = stream.read().decode("utf-8-sig").splitlines()
     writer.writerows(cells for cells in map(_cut_by_blanks, lines) if cells)
-    return TextFile(file.path, False, text.getvalue().encode())
+    return TextFile(file.path, False, text.getvalue().encode()), "\t"
+
+
+def _with_units(file: TextFile, delimiter: str) -> tuple[TextFile, str]:
+    """Return a file with a delimiter of one character instead of several, and that one, which the file has nowhere."""
+    with file.whole() as stream:
+        content = stream.read()
+    unit = next((unit for unit in UNITS if unit.encode() not in content), None)
+    if unit is None:
+        fact = f"has every character that could stand for the delimiter {delimiter!r}; write it with one character"
+        raise FileFormatError(file.path, fact, parameter="delimiter")
+    return TextFile(file.path, False, content.replace(delimiter.encode(), unit.encode())), unit
 
 
 def _holds(file: TextFile, text: bytes) -> bool:
@@ -378,7 +401,10 @@ def _is_number(cell: str) -> bool:
 
 
 def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
-    """Whether what should be names are numbers above numbers, and labels most of which occur again below."""
+    """Whether what should be names are numbers above numbers, and labels most of which occur again below.
+
+    Labels may all be new where a number is that from which the rows below are counted.
+    """
     if len(cells) != _width(below):
         return False
     kinds = _kinds(below)
@@ -389,6 +415,8 @@ def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
     others = {place: cell for place, cell in enumerate(cells) if place not in above}
     known = {place: {record.cells[place] for record in below if len(record.cells) > place} for place in others}
     said = {place: cell for place, cell in others.items() if cell.strip() not in DEFAULT_NA}
+    if said and any(_counts_on([cells[place], *(record.cells[place] for record in below)]) for place in above):
+        return True
     if said:
         return MOST_NEW * sum(cell not in known[place] for place, cell in said.items()) <= len(said)
     values = [float(cell) for cell in numbers]
@@ -396,6 +424,12 @@ def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
     are_even = len(steps) == 1 and min(steps) > 0 and (len(values) > LEAST_BESIDE or values[0] in (0, 1))
     are_names = are_even or set(values) <= set(YEARS)  # wavelengths, say, or places
     return not are_names
+
+
+def _counts_on(cells: Sequence[str]) -> bool:
+    """Whether each of many cells is a whole number, one more than that before."""
+    numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
+    return FIRST_BELOW < len(numbers) == len(cells) and all(b == a + 1 for a, b in itertools.pairwise(numbers))
 
 
 def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:

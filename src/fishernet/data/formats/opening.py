@@ -154,8 +154,9 @@ def plain_delimiter(path: Path, options: Options) -> str:
     """
     ending, packing = ending_of(path)
     with naming_unreadable(path):
-        layout = layout_of(TextFile.of(path, packing, options.text.encoding), options, TEXT.get(ending))
-    if layout.first_line > 2 or "" in layout.names or layout.notes:
+        file = TextFile.of(path, packing, options.text.encoding)
+        layout = layout_of(file, options, TEXT.get(ending))
+    if layout.first_line > 2 or "" in layout.names or layout.notes or layout.file != file:
         raise FileFormatError(path, "is not laid out plainly, with names in the first line; read it without a cluster")
     return layout.delimiter
 
