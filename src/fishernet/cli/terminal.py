@@ -36,10 +36,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
 
 from fishernet.base.display import aligned as aligned
 from fishernet.base.display import plain
@@ -47,8 +46,12 @@ from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarn
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
 from fishernet.base.remedies import Remedy, advice
-from fishernet.data import Table, write_table
-from fishernet.data.writing import FORMATS, FRAME_FORMATS, Sink, write_frame
+
+if TYPE_CHECKING:  # tables are slow to import, and no help needs them
+    import pyarrow as pa
+
+    from fishernet.data import Table
+    from fishernet.data.writing import Sink
 
 CHANGED = 3  # the exit status
 Facts = Mapping[str, Any]
@@ -98,23 +101,30 @@ class Answer:
         if as_json:
             write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
+        if self.rows is not None or self.frame is not None:
+            self._write_rows(output, escape_formulas)
+        elif place is not None:
+            write_lines(self.lines, place())
+            write_lines([f"written: {place()}"])
+        else:
+            write_lines(self.lines, output)
+        if self.remark:
+            for line in self.remark.split("\n"):
+                click.echo(on_one_line(line), err=True)
+
+    def _write_rows(self, output: Path | None, escape_formulas: bool) -> None:
+        from fishernet.data.writing import FORMATS, FRAME_FORMATS, write_frame, write_table
+
         if self.frame is not None:
             if output is None:
                 FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
             else:
                 write_frame(self.frame, output, escape_formulas=escape_formulas)
-        elif self.rows is None and place is not None:
-            write_lines(self.lines, place())
-            write_lines([f"written: {place()}"])
-        elif self.rows is None:
-            write_lines(self.lines, output)
-        elif output is None:
-            FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
-        else:
-            write_table(self.rows, output, weights=self.weights, escape_formulas=escape_formulas)
-        if self.remark:
-            for line in self.remark.split("\n"):
-                click.echo(on_one_line(line), err=True)
+        elif self.rows is not None:
+            if output is None:
+                FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
+            else:
+                write_table(self.rows, output, weights=self.weights, escape_formulas=escape_formulas)
 
 
 def answering(*, rows: bool = False) -> Callable[[Command], Command]:
@@ -151,6 +161,8 @@ def ending(path: Path) -> str:
 
 
 def _check_table_ending(path: Path) -> None:
+    from fishernet.data.writing import FORMATS
+
     packed = path.name.lower().endswith(".gz")
     if ending(path) not in FORMATS or (packed and ending(path) not in (".csv", ".tsv")):
         formats = ", ".join(FORMATS)
