@@ -67,7 +67,7 @@ COMMANDS = [
 
 def test_the_page_of_commands_has_them_all() -> None:
     listed = fishernet.list_commands(click.Context(fishernet))
-    assert {command for page, command, _ in COMMANDS if page == "command-line"} | {"demo"} >= set(listed)
+    assert {command for page, command, _ in COMMANDS if page == "command-line"} | {"completion", "demo"} >= set(listed)
 
 
 @pytest.mark.parametrize(("page", "command", "rest"), COMMANDS)

@@ -103,7 +103,7 @@ def words(name: str, model: Path, table: Path) -> list[object]:
 
 def test_the_list_is_complete() -> None:
     listed = fishernet.list_commands(click.Context(fishernet))
-    assert {words.split()[0] for words in WORDS.values()} == set(listed) - {"demo"} == set(COMMANDS)
+    assert {words.split()[0] for words in WORDS.values()} == set(listed) - {"completion", "demo"} == set(COMMANDS)
 
 
 def test_what_is_said_of_a_command_before_it_is_imported_is_what_it_says() -> None:
@@ -133,11 +133,11 @@ def test_help_imports_no_command() -> None:
 def test_help_lists_the_commands_in_the_order_of_their_use_and_has_an_example() -> None:
     text = good("--help").out
     listed = text.partition("Commands:")[2].split("\n")
-    assert [line.split()[0] for line in listed if line] == COMMANDS
+    assert [line.split()[0] for line in listed if line] == [*COMMANDS, "completion"]
     assert "\n    fishernet learn patients.csv -o model.json\n" in text
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "completion"])
 def test_help_of_each_command_has_an_example(command: str) -> None:
     text = good(command, "--help").out
     assert f"\n    fishernet {command} " in text  # on a line of its own, not wrapped into the text

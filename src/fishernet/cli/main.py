@@ -24,6 +24,7 @@ COMMANDS = {
     "report": ("fishernet.cli.report", "Make one page on a table that answers questions."),
     "convert": ("fishernet.cli.convert", "Turn a model or a table into another format."),
     "strings": ("fishernet.cli.strings", "Compare strings: DNA, proteins, texts."),
+    "completion": ("fishernet.cli.completion", "Let the shell complete commands with the Tab key."),
     "demo": ("fishernet.cli.demo", ""),
 }
 """By name: the file of each command, which is imported when it is used, and what it does."""
