@@ -19,8 +19,9 @@ from fishernet.cli.options import (
     refuse_empty,
     table_argument,
 )
+from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.cli.tables.sources import read_originals
-from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
+from fishernet.cli.terminal import Facts, aligned, number, progress_bar, shown
 from fishernet.data.originals import with_columns
 from fishernet.learn import Clusters, clusters
 from fishernet.learn.clustering import STRUCTURES
@@ -41,11 +42,11 @@ from fishernet.learn.clustering import STRUCTURES
 @count("--top", default=3, show_default=True, help="How many states to name per cluster.")
 @count("--seed", default=0, show_default=True, help="The same seed finds the same clusters.")
 @reading_options("keep", "drop", "state", "error")
-@answering(rows=True)
+@answering_rows
 @explaining_kinds
 def cluster(
     table: Path, n_clusters: int | None, most: int, structure: str, restarts: int, top: int, seed: int, **options: Any
-) -> Answer:
+) -> RowsAnswer:
     """Put the rows of TABLE into clusters that make its columns nearly independent, and say what marks each.
 
     The rows come as they are in the file; behind their columns come "cluster", counted from 0 by falling share, and
@@ -75,7 +76,7 @@ def cluster(
     facts = {"table": str(table), "rows": rows.table.n_rows, **_facts(found, structure)}
     frame = file.frame.take(pa.array(rows.positions))
     own = {name: column.combine_chunks() for name, column in zip(OWN, found.to_frame().columns, strict=True)}
-    return Answer(facts, frame=with_columns(frame, {}, own), remark="\n".join(_summary(found, top)))
+    return RowsAnswer(facts, frame=with_columns(frame, {}, own), remark="\n".join(_summary(found, top)))
 
 
 OWN = ("cluster", "probability")

@@ -13,8 +13,9 @@ from fishernet.cli import models
 from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import called, is_bayesian
 from fishernet.cli.options import Reading, reading_options
+from fishernet.cli.tables.rows import formulas_option
 from fishernet.cli.tables.sources import opening, scan_option
-from fishernet.cli.terminal import FILE, Answer, check_folder, ending, formulas_option, json_option
+from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
 

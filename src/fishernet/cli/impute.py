@@ -22,8 +22,9 @@ from fishernet.cli.options import (
     table_argument,
     text_options,
 )
+from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.cli.tables.sources import read_originals
-from fishernet.cli.terminal import Answer, answering, shown
+from fishernet.cli.terminal import shown
 from fishernet.data import Column, Continuous, Table, Variable
 from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.labels import as_text
@@ -46,8 +47,8 @@ PLAIN = re.compile(r"[-+]?[0-9]+(?:\.([0-9]{0,6}))?")  # a number without an exp
 )
 @text_options
 @seed_option
-@answering(rows=True)
-def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
+@answering_rows
+def impute(model: Path, table: Path, how: str, seed: int | None) -> RowsAnswer:
     """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl, .net, ...).
 
     The missing cells of a row are filled in together: by what is most probable (of numbers, their means), or (--how
@@ -85,7 +86,7 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
         "filled_cells": sum(counts.values()),
         "filled": counts,
     }
-    return Answer(facts, frame=_frame(file.frame, rows, found, number), remark=_remark(facts))
+    return RowsAnswer(facts, frame=_frame(file.frame, rows, found, number), remark=_remark(facts))
 
 
 def _refuse_own_states(model: Path, rows: Table) -> None:

@@ -30,8 +30,9 @@ from fishernet.cli.options import (
     text_options,
     with_states_of_model,
 )
+from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.cli.tables.sources import read_originals
-from fishernet.cli.terminal import FILE, Answer, Facts, answering
+from fishernet.cli.terminal import FILE, Facts
 from fishernet.data import Column, Table, Variable
 from fishernet.data.arrow import dictionary_array
 from fishernet.data.encoding.alike import columns_alike
@@ -84,7 +85,7 @@ AS_MANY = (
     help="The table that the model was learned from: add which of its rows raise each prediction most.",
 )
 @click.option("--bare", is_flag=True, help="Write only the columns of the prediction.")
-@answering(rows=True)
+@answering_rows
 def predict(
     model: Path,
     table: Path,
@@ -94,7 +95,7 @@ def predict(
     kept: list[str] | None,
     learned_from: Path | None,
     bare: bool,
-) -> Answer:
+) -> RowsAnswer:
     """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
     TABLE needs all other columns of MODEL (.json, .bif, .net, ...), in any order; further columns are ignored. If
@@ -133,7 +134,7 @@ def predict(
     rows = pa.table(found.columns) if bare else with_columns(columns, {}, found.columns)
     facts = {"model": str(model), "table": str(table), "rows": rows.num_rows, "target": target, **found.facts}
     own = {"columns": typed_frame(columns).to_pydict()} if kept else {}
-    return Answer({**facts, **own}, frame=rows, remark=found.remark)
+    return RowsAnswer({**facts, **own}, frame=rows, remark=found.remark)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from fishernet.cli.options import (
     states_alone,
     taken,
 )
-from fishernet.cli.terminal import Answer, answering
+from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.data import Table, as_table
 
 FURTHER_DIGITS = 6  # than the unit has
@@ -51,8 +51,8 @@ FURTHER_DIGITS = 6  # than the unit has
     help="Where the model has bins, draw a number within each, uniformly, or name the bin.  [default: numbers]",
 )
 @seed_option
-@answering(rows=True)
-def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> Answer:
+@answering_rows
+def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> RowsAnswer:
     """Draw rows from MODEL (.json, .bif, .xdsl, .net, ...), given what is known.
 
     Rows of a Bayesian network are independent and exact, also with --given. Rows of a dependency network are drawn by
@@ -97,7 +97,7 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
         ranges = {name: value for name, value in known.items() if isinstance(value, tuple) and name in bins}
         rows = rows.to_numbers(within=ranges, seed=random)
     columns = {name: partial(labels, rows, name) for name in rows.names}
-    return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
+    return RowsAnswer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
 
 
 def _in_units(rows: Table, known: Mapping[str, Any]) -> Table:

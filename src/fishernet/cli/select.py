@@ -30,8 +30,9 @@ from fishernet.cli.options import (
     weights_option,
     with_states_of_model,
 )
+from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.cli.tables.sources import open_rows
-from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, complain, progress_bar, seconds_words
+from fishernet.cli.terminal import Facts, Stopwatch, complain, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.matching import is_table
 from fishernet.data.originals import with_columns
@@ -87,7 +88,7 @@ def options_of(how: Facts, *names: str) -> Facts:
 @missing_option("keep", "drop", "state", "error")
 @weights_option
 @seed_option
-@answering(rows=True)
+@answering_rows
 def select(
     model: Path,
     table: Path,
@@ -100,7 +101,7 @@ def select(
     weights: str | None,
     weight_kind: str | None,
     seed: int | None,
-) -> Answer:
+) -> RowsAnswer:
     """Choose rows that stand for TABLE, and say how many of its rows each stands for.
 
     mmd exchanges rows until no single exchange brings their mean under the Fisher kernel of MODEL (.json, .bif, .xdsl,
@@ -155,7 +156,7 @@ def select(
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
     asked = None if by not in ROW_BY_ROW or tolerance is not None else k
-    return Answer(facts, frame=_rows(file, found, others, positions, stands_for), remark=_remark(facts, asked))
+    return RowsAnswer(facts, frame=_rows(file, found, others, positions, stands_for), remark=_remark(facts, asked))
 
 
 def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:

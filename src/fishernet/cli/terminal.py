@@ -36,22 +36,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
 from fishernet.base.display import aligned as aligned
 from fishernet.base.display import plain
-from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
+from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
 from fishernet.base.remedies import Remedy, advice
-
-if TYPE_CHECKING:  # tables are slow to import, and no help needs them
-    import pyarrow as pa
-
-    from fishernet.data import Table
-    from fishernet.data.writing import Sink
 
 CHANGED = 3  # the exit status
 Facts = Mapping[str, Any]
@@ -65,11 +59,6 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the sa
 exit_code_option = click.option(
     "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
 )
-formulas_option = click.option(
-    "--escape-formulas",
-    is_flag=True,
-    help="CSV and TSV: write an apostrophe before text that a spreadsheet would take for a formula (= + - @).",
-)
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
@@ -77,9 +66,7 @@ formulas_option = click.option(
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found: facts for ``--json``; otherwise rows or lines of text, and a remark on stderr.
-
-    Rows are those of a table, or of a file as they are (`fishernet.data.originals`).
+    """What a command found: facts for ``--json``; otherwise lines of text, and a remark on stderr.
 
     Facts that are a function, and a fact that is one, are asked for only when they are written. A fact that is an
     iterator gives the parts of a long list.
@@ -87,9 +74,6 @@ class Answer:
 
     facts: Facts | Callable[[], Facts]
     lines: Iterable[str] = ()
-    rows: Table | None = None
-    frame: pa.Table | None = None
-    weights: str = "weights"
     remark: str = ""
     status: int = 0
     place: Callable[[], Path] | None = None
@@ -101,34 +85,25 @@ class Answer:
         if as_json:
             write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
-        if self.rows is not None or self.frame is not None:
-            self._write_rows(output, escape_formulas)
-        elif place is not None:
+        if place is None:
+            self.write_plainly(output, escape_formulas=escape_formulas)
+        else:
             write_lines(self.lines, place())
             write_lines([f"written: {place()}"])
-        else:
-            write_lines(self.lines, output)
         if self.remark:
             for line in self.remark.split("\n"):
                 click.echo(on_one_line(line), err=True)
 
-    def _write_rows(self, output: Path | None, escape_formulas: bool) -> None:
-        from fishernet.data.writing import FORMATS, FRAME_FORMATS, write_frame, write_table
-
-        if self.frame is not None:
-            if output is None:
-                FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
-            else:
-                write_frame(self.frame, output, escape_formulas=escape_formulas)
-        elif self.rows is not None:
-            if output is None:
-                FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
-            else:
-                write_table(self.rows, output, weights=self.weights, escape_formulas=escape_formulas)
+    def write_plainly(self, output: Path | None, *, escape_formulas: bool) -> None:  # noqa: ARG002
+        """Write what is no JSON."""
+        write_lines(self.lines, output)
 
 
-def answering(*, rows: bool = False) -> Callable[[Command], Command]:
-    """Give a command ``-o`` and ``--json``; it returns an `Answer`, with rows if so said, which is written for it."""
+def answering(check: Callable[[Path], None] | None = None) -> Callable[[Command], Command]:
+    """Give a command ``-o`` and ``--json``; it returns an `Answer`, which is written for it.
+
+    A check is made, before any work, of a file that it shall be written to, but for JSON.
+    """
 
     def add(command: Command) -> Command:
         @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout (-).")
@@ -136,15 +111,15 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
         @wraps(command)
         def answer(output: Path | None, as_json: bool, escape_formulas: bool = False, **words: Any) -> None:
             check_folder(output)
-            if rows and output not in (None, STDOUT) and not as_json:
-                _check_table_ending(output)
+            if check is not None and output is not None and output != STDOUT and not as_json:
+                check(output)
             found = command(**words)
             found.write(output, as_json, escape_formulas=escape_formulas)
             if found.status:
                 sys.stdout.flush()  # what cannot be written is an error, whatever the status
                 click.get_current_context().exit(found.status)
 
-        return formulas_option(answer) if rows else answer
+        return answer
 
     return add
 
@@ -158,15 +133,6 @@ def check_folder(path: Path | None) -> None:
 def ending(path: Path) -> str:
     """Return a path's ending in lower case, without the ``.gz`` behind it."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def _check_table_ending(path: Path) -> None:
-    from fishernet.data.writing import FORMATS
-
-    packed = path.name.lower().endswith(".gz")
-    if ending(path) not in FORMATS or (packed and ending(path) not in (".csv", ".tsv")):
-        formats = ", ".join(FORMATS)
-        raise FileFormatError(path, f"a table is written to {formats}, .csv.gz or .tsv.gz, by the path's ending")
 
 
 def write_facts(facts: Facts, output: Path | None = None) -> None:
@@ -236,7 +202,7 @@ class Terminal:
         return len(data)
 
 
-def stdout() -> Sink:
+def stdout() -> Terminal | IO[bytes]:
     """Return the standard output, to write UTF-8 to; raise FishernetError when it was closed."""
     if sys.stdout is None:
         raise FishernetError("there is no standard output to write to; name a file with -o")

@@ -1,1 +1,1 @@
-"""How commands open tables."""
+"""How commands open tables, and write rows."""
