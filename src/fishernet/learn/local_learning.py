@@ -268,6 +268,7 @@ def local_structure(
     states = [variable.cardinality for variable in source.variables]
     barred = [(parent, child) for parent in nearly_empty(source) for child in names if child != parent]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells, forbidden=barred)
+    rules = rules.of_columns(source.variables) if source.has_missing else rules
     scorer = LocalScores(source, NodeAverage() if source.has_missing else how)
     searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return searching.run(scorer, rules, Watch(progress, "choosing inputs"))

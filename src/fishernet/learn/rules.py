@@ -107,9 +107,10 @@ class Rules(Brief):
         return self.start.names
 
     def of_columns(self, variables: Sequence[Column]) -> Rules:
-        """Return the rules with no arc from a number to labels, as in networks of both.
+        """Return the rules with no arc from a number to labels, and none of a column of one label.
 
-        SchemaError when such an arc is required or in the start.
+        Such a column tells nothing, and where its cells are missing it only chooses rows by chance. An arc that is
+        required or in the start stays; SchemaError when that is one from a number to labels.
         """
         numbers = np.array([variable.is_continuous for variable in variables], dtype=bool)
         against = numbers[:, None] & ~numbers
@@ -117,7 +118,9 @@ class Rules(Brief):
         wrong = np.argwhere(present & against)
         if len(wrong):
             raise label_below_numbers(self.names[int(wrong[0][1])], [self.names[int(wrong[0][0])]])
-        return replace(self, forbidden=self.forbidden | against)
+        constant = np.array([not v.is_continuous and v.cardinality == 1 for v in variables], dtype=bool)
+        of_one_label = (constant[:, None] | constant) & ~present
+        return replace(self, forbidden=self.forbidden | against | of_one_label)
 
     @property
     def limits(self) -> tuple[int, Matrix, Matrix, npt.NDArray[np.float64], float]:

@@ -326,3 +326,27 @@ def test_columns_that_lack_most_cells_are_not_joined_by_chance(kind: str) -> Non
         for name in ("v0", "v1", "v2", *(["x0", "x1"] if kind == "both" else [])):
             rows[name][rng.random(1000) < 0.8] = None if name[0] == "v" else np.nan
         assert fn.learn.structure(rows, missing="node-average").dag.n_edges == 0
+
+
+def with_constants(seed: int) -> fn.Table:
+    """Return independent columns, some of one label, three of which lack two thirds of their cells."""
+    random = np.random.default_rng(seed)
+    columns: dict[str, Any] = {
+        f"x{i}": np.array(["a", "b"], dtype=object)[random.integers(2, size=200)] for i in range(8)
+    }
+    columns |= {f"same{i}": np.full(200, "s", dtype=object) for i in range(5)}
+    for name in ("x0", "x1", "same0"):
+        columns[name][random.random(200) < 0.65] = None
+    return fn.Table.from_frame(columns)
+
+
+@pytest.mark.parametrize("search", ["order", "tabu", "hill-climb"])
+def test_columns_of_one_label_have_no_arcs(search: Any) -> None:
+    """They tell nothing, but by the rows on which they are known, or as one of many steps that change no score."""
+    for seed in range(6):
+        table = with_constants(seed)
+        for missing in ("node-average", "em"):
+            arcs = fn.learn.dag(table, search=search, missing=missing, seed=seed).edges
+            assert not [arc for arc in arcs if "same" in "".join(arc)]
+    asked = [("same0", "x2"), ("x3", "same1")]
+    assert {*fn.learn.dag(with_constants(0), search=search, required=asked).edges} >= {*asked}
