@@ -239,7 +239,7 @@ def plan_lines(before: Table, after: Table, missing: Mapping[str, int], way: str
     lines = [f"{cuts} (--bins says otherwise)"] if cuts else []
     if missing:
         most = sorted(missing, key=lambda name: -missing[name])[:MOST_LACKING]
-        told = ", ".join(f"{missing[name]:,} rows lack {name!r}" for name in most)
+        told = ", ".join(f"{several(missing[name], 'row lacks', 'rows lack')} {name!r}" for name in most)
         more = f", and {several(len(missing) - len(most), 'more column')}" if len(missing) > len(most) else ""
         numbers = all(variable.is_continuous for variable in after.variables)  # of which there is one way
         lines.append(f"{told}{more}: {HOW['em' if numbers and way is None else way]}")
