@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "bind/arrays.hpp"
+#include "bind/table.hpp"
 #include "bind/turns.hpp"
 #include "counts/set_terms.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "search/saved_state.hpp"
+#include "search/tree_growth.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -237,9 +239,43 @@ void bind_running(nb::class_<OneAtATime<Search>>& bound) {
         .def_prop_ro("steps", &steps<Search>);
 }
 
+// Of each child: what the nodes ask (-1: a leaf), the branch of each state of what is asked, the leaves' counts, the score.
+nb::list bound_trees(const BoundColumns& table, double unit, const In<std::int32_t>& children,
+                     const In2<std::uint8_t>& may_ask, double price, double split_price, bool multiway, double max_inputs,
+                     double max_cells) {
+    const std::size_t n = table.columns.columns.size();
+    if (may_ask.shape(0) != children.size() || may_ask.shape(1) != n) refuse("each child needs a row of what it asks");
+    for (const std::int32_t child : view(children)) {
+        if (child < 0 || static_cast<std::size_t>(child) >= n) refuse("a child is out of range");
+    }
+    if (!(unit > 0) || std::isinf(unit)) refuse("the unit of weights must be positive");
+    for (const double one : {price, split_price}) {
+        if (!(one >= 0) || std::isinf(one)) refuse("a price must not be negative");
+    }
+    if (!(max_inputs >= 0) || !(max_cells >= 1)) refuse("a limit is out of range");
+    if (table.columns.n_rows > std::int64_t{0xFFFFFFFF}) refuse("there are too many rows");
+    std::vector<GrownTree> found;
+    {
+        const nb::gil_scoped_release release;
+        found = grow_trees(table.columns, view(children), {may_ask.data(), may_ask.size()},
+                           {unit, price, split_price, multiway, max_inputs, max_cells}, check_signals);
+    }
+    nb::list trees;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto child = static_cast<std::size_t>(children.data()[i]);
+        trees.append(nb::make_tuple(to_python(std::move(found[i].variables)), to_python(std::move(found[i].branches)),
+                                    to_python(std::move(found[i].counts), table.columns.columns[child].cardinality),
+                                    found[i].score));
+    }
+    return trees;
+}
+
 }  // namespace
 
 void bind_search(nb::module_& m) {
+    m.def("grow_trees", &bound_trees, nb::arg("table"), nb::arg("unit"), nb::arg("children").noconvert(),
+          nb::arg("may_ask").noconvert(), nb::arg("price"), nb::arg("split_price"), nb::arg("multiway"), nb::arg("max_inputs"),
+          nb::arg("max_cells"));
     nb::class_<OneAtATime<HillClimb>> climb(m, "HillClimb");
     climb.def("__init__", &make_climb, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),

@@ -78,6 +78,17 @@ class CellSums:
 def told_by_parents(
     table: Columns, unit: float, children: Int32, offsets: Int64, parents: Int32
 ) -> tuple[Float64, Float64]: ...
+def grow_trees(
+    table: Columns,
+    unit: float,
+    children: Int32,
+    may_ask: npt.NDArray[np.uint8],
+    price: float,
+    split_price: float,
+    multiway: bool,
+    max_inputs: float,
+    max_cells: float,
+) -> list[tuple[Int32, Int32, Float64, float]]: ...
 def log_rising(log_a: float, n: Float64) -> Float64: ...
 def log_rising_each(log_a: Float64, n: Float64) -> Float64: ...
 def regret(n: Int64, states: float, log_states: float) -> Float64: ...

@@ -51,6 +51,14 @@ def summed(**changed: Any) -> Any:
     return sums().set_terms(**(arguments | {"of_child": i64(2)} | changed))
 
 
+def trees(**changed: Any) -> Any:
+    """The tree of the second variable on the first."""
+    arguments: dict[str, Any] = {"table": columns(), "unit": 1.0, "children": [1], "may_ask": np.ones((1, 2), np.uint8)}
+    prices: dict[str, Any] = {"price": 0.5, "split_price": 0.0, "multiway": False}
+    given = arguments | prices | {"max_inputs": 1.0, "max_cells": 10.0} | changed
+    return _core.grow_trees(**given | {"children": i32(*given["children"])})
+
+
 def rules(**changed: Any) -> dict[str, Any]:
     no = np.zeros((2, 2), bool)
     limits = {"max_parents": 2, "states": np.array([2.0, 3.0]), "max_cells": 100.0}
@@ -227,6 +235,12 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("less than none marked", lambda: _core.log_hypergeometric_tails(i64(2), i64(-1), i64(1), i64(1))),
     ("more than a double counts", lambda: _core.log_hypergeometric_tails(i64(2**54), i64(1), i64(1), i64(1))),
     ("tails of other lengths", lambda: _core.log_hypergeometric_tails(i64(2), i64(1), i64(1), i64())),
+    ("trees of a child that is not there", lambda: trees(children=[2])),
+    ("trees without a row of what they ask", lambda: trees(may_ask=np.ones((1, 1), np.uint8))),
+    ("trees at a negative price", lambda: trees(price=-1.0)),
+    ("splits at an infinite price", lambda: trees(split_price=np.inf)),
+    ("trees of no unit", lambda: trees(unit=0.0)),
+    ("trees of less than a cell", lambda: trees(max_cells=0.5)),
     ("a count below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), -1))),
     ("more rows than a double counts", lambda: _core.ConditionalTest(np.full((2, 1, 2), 2**52))),
     ("draws below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), 3)).p_values(0, -1)),

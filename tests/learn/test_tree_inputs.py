@@ -38,7 +38,7 @@ def test_the_score_is_that_of_the_tree_and_no_leaf_alone_scores_more(
     table = random_table(seed, 80, cardinalities, weighted=weighted)
     grower = TreeGrower(table, 1.0, splits=splits)
     for child in range(len(cardinalities)):
-        grown = grower.grow(child)
+        (grown,) = grower.grow([child])
         variables = [table.variables[v] for v in (*grown.inputs, child)]
         rows = (grown.counts + 1) / (grown.counts + 1).sum(axis=1, keepdims=True)
         tree = TreeConditional(child, grown.inputs, variables, grown.tree, rows)
@@ -131,7 +131,7 @@ def test_leaves_hold_the_rows_that_know_the_child_and_what_was_asked(
     table = random_table(seed, 80, [2, 3, 4], missing=missing, weighted=weighted)
     grower = TreeGrower(table, 0.5, splits=splits)
     for child in range(3):
-        grown = grower.grow(child)
+        (grown,) = grower.grow([child])
         score, counts = walked(grown.tree, known(table, child), child, 0.5)
         assert grown.score == pytest.approx(score, abs=1e-9)
         assert sorted(counts) == list(range(len(grown.counts)))
@@ -146,7 +146,7 @@ def test_where_all_inputs_are_missing_together_the_tree_is_that_of_the_complete_
     table, gone = random_table(seed, 60, [2, 3, 4]), rng.random(60) < 0.3
     columns = [np.where(gone, r, column).astype(np.uint8) for r, column in zip([2, 3], table.codes, strict=False)]
     grow = [
-        TreeGrower(of, 0.5, splits="binary" if binary else "multiway").grow(2)
+        TreeGrower(of, 0.5, splits="binary" if binary else "multiway").grow([2])[0]
         for of in (fn.Table(table.variables, [*columns, table.codes[2]]), table[~gone])
     ]
     assert grow[0].tree == grow[1].tree

@@ -29,6 +29,7 @@ from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
 from fishernet.learn.shared_rows.merging import merge_rows
 from fishernet.learn.structures import dag, structure
+from fishernet.learn.tree_search import TreeSearch
 
 __all__ = [
     "BestGraphs",
@@ -52,6 +53,7 @@ __all__ = [
     "SearchResult",
     "Step",
     "Tabu",
+    "TreeSearch",
     "baum_welch",
     "bayesian_network",
     "best_graphs",
