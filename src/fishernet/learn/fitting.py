@@ -376,8 +376,8 @@ def bayesian_network(
         `structure` says how a graph is learned then, and the parameters are fitted by expectation and maximization.
     conditionals, smoothing, ess
         As for `parameters`. The graph of trees is learned for trees (`TreeSearch`) where the rows are complete and of
-        labels, unless another search is asked for; else it is learned as for tables, and then trees are grown, or rows
-        merged, by the same score.
+        labels, unless another search is asked for, with `max_cells` of 2**16 if not said otherwise; else it is learned
+        as for tables, and then trees are grown, or rows merged, by the same score.
     bins : int, "auto" or mapping, optional
         Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default those in
         which one number has three tenths of the rows and three times as many as its neighbours, as no income has, say,

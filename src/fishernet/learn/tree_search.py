@@ -36,10 +36,10 @@ from fishernet.learn.hill_climb import Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, tie
 from fishernet.learn.shared_rows.trees import GrownTree, TreeGrower, leaf_price
-from fishernet.models.conditionals.base import MOST_CELLS
 
 # Options of other searches, and a state that this one does not keep.
 OF_OTHERS = {"search", "restarts", "perturb", "tenure", "patience", "candidates", "max_memory", "checkpoint"}
+MOST_CELLS = 2**16  # of a tree's inputs and child, so that kernels and tests that go through them are quick
 TREES_AT_ONCE = 64  # that are grown side by side, before the time is looked at
 SHARE = 0.3  # of the time goes to the graph of tables at most
 
@@ -177,7 +177,7 @@ def for_conditionals(kind: str, source: Source, options: Mapping[str, Any]) -> d
     rows = source.rows
     if kind != "tree" or asked & OF_OTHERS or rows is None or not _are_labels(rows):
         return dict(options)
-    return {**options, "search": TreeSearch(), "max_cells": options.get("max_cells", MOST_CELLS)}
+    return {"max_cells": MOST_CELLS, **options, "search": TreeSearch()}
 
 
 def _are_labels(rows: Table) -> bool:
