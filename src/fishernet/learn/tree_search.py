@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.progress import Watch
+from fishernet.base.progress import Interrupted, Watch
 from fishernet.data import Source, Table
 from fishernet.graphs import Dag
 from fishernet.learn.hill_climb import Tabu
@@ -81,12 +81,15 @@ class TreeSearch(Search):
         first = Tabu().run(scorer, rules, watch if left is None else Watch(max_seconds=SHARE * left))
         run = _Run(table, price, self.splits, rules, first.dag, watch.about("growing trees"))
         random = np.random.default_rng(self.seed)
-        finished = run.grow_all() and run.put_last(random)
-        for _ in range(self.restarts):
-            run.order = _random_order(run.parents, random)
-            finished = finished and run.grow_all() and run.put_last(random)
-        dag = Dag(rules.names, run.parents)
-        return SearchResult(dag, run.score, (), run.n_grown, finished, watch.seconds, self.seed)
+        try:
+            finished = run.grow_all() and run.put_last(random)
+            for _ in range(self.restarts):
+                run.order = _random_order(run.parents, random)
+                finished = finished and run.grow_all() and run.put_last(random)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted when {run.n_grown:,} trees had grown", best=run.dag) from None
+        watch.finish(run.n_grown)
+        return SearchResult(run.dag, run.score, (), run.n_grown, finished, watch.seconds, self.seed)
 
 
 class _Run:
@@ -96,12 +99,20 @@ class _Run:
         n = len(table.variables)
         self._rules, self._watch = rules, watch
         self._split_price = math.log(max(n - 1, 1))
-        limits = {"max_inputs": rules.max_parents, "max_cells": rules.max_cells}
+        # required arcs are there, whether a tree asks for them or not
+        beside = int(rules.required.sum(axis=0).max(initial=0))
+        cells = rules.max_cells / np.where(rules.required, rules.states[:, None], 1).prod(axis=0).max(initial=1)
+        limits = {"max_inputs": max(rules.max_parents - beside, 0), "max_cells": max(cells, 1.0)}
         self._grower = TreeGrower(table, price, split_price=self._split_price, splits=splits, **limits)
         self.order, self.n_grown = list(dag.order), 0
         self.parents: list[tuple[int, ...]] = list(dag.parents)
         self._trees: list[GrownTree | None] = [None] * n
         self._last: list[GrownTree] = []  # of each variable that may ask all others
+
+    @property
+    def dag(self) -> Dag:
+        """The graph of the trees."""
+        return Dag(self._rules.names, self.parents)
 
     @property
     def score(self) -> float:
