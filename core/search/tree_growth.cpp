@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/pool.hpp"
+#include "base/shared_patience.hpp"
 #include "search/search_rules.hpp"
 
 namespace fishernet {
@@ -23,10 +24,12 @@ struct Split {
 
 class Grower {
 public:
-    Grower(const Columns& table, std::int32_t child, std::span<const std::uint8_t> may_ask, const GrowthRules& rules)
+    Grower(const Columns& table, std::int32_t child, std::span<const std::uint8_t> may_ask, const GrowthRules& rules,
+           SharedPatience& patience)
         : table_(table),
           child_(table.columns[static_cast<std::size_t>(child)]),
           rules_(rules),
+          patience_(patience),
           r_(child_.cardinality),
           cells_(child_.cardinality),
           uses_(table.columns.size(), 0) {
@@ -122,6 +125,7 @@ private:
     }
 
     void try_variable(const Rows& rows, std::int32_t v, double alone, Split& best) {
+        patience_.ask();
         const Column& column = table_.columns[static_cast<std::size_t>(v)];
         const std::size_t size = column.cardinality;
         joint_.assign((size + 1) * r_, 0);  // the last row is of those that do not know it
@@ -169,6 +173,7 @@ private:
     }
 
     void judge(std::int32_t v, std::vector<std::int32_t>&& branches, double left_out, Split& best) {
+        patience_.ask();
         const auto n = static_cast<std::size_t>(*std::ranges::max_element(branches)) + 1;
         sums_.assign(n * r_, 0);
         for (const std::size_t k : seen_) {
@@ -209,6 +214,7 @@ private:
     const Columns& table_;
     const Column& child_;
     const GrowthRules& rules_;
+    SharedPatience& patience_;
     std::size_t r_;
     double cells_, n_inputs_ = 0;
     std::vector<std::int64_t> uses_;  // in how many splits each variable is asked
@@ -222,18 +228,14 @@ private:
 
 }  // namespace
 
-GrownTree grow_tree(const Columns& table, std::int32_t child, std::span<const std::uint8_t> may_ask,
-                    const GrowthRules& rules) {
-    return Grower(table, child, may_ask, rules).grow();
-}
-
 std::vector<GrownTree> grow_trees(const Columns& table, std::span<const std::int32_t> children,
                                   std::span<const std::uint8_t> may_ask, const GrowthRules& rules, StopCheck check) {
     std::vector<GrownTree> found(children.size());
     const std::size_t n = table.columns.size();
+    SharedPatience patience(check);
     run_tasks(std::ssize(children), [&](std::int64_t task) {
         const auto i = static_cast<std::size_t>(task);
-        found[i] = grow_tree(table, children[i], may_ask.subspan(i * n, n), rules);
+        found[i] = Grower(table, children[i], may_ask.subspan(i * n, n), rules, patience).grow();
     }, check);
     return found;
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -177,3 +180,13 @@ def test_numbers_are_cut_before_trees_are_grown() -> None:
     with pytest.warns(fn.FishernetWarning, match="numbers are cut into bins: 'x'"):
         dn = fn.learn.dependency_network(frame, inputs="tree")
     assert dn.inputs == ((1,), (0,))
+
+
+def test_control_c_ends_a_tree_that_would_grow_for_hours() -> None:
+    """Of two columns of 3,000 labels in another order, each leaf sets one label apart."""
+    random = np.random.default_rng(0)
+    labels = [fn.Variable(name, range(3000)) for name in "ab"]
+    table = fn.Table.from_codes(np.column_stack([random.permutation(3000), random.permutation(3000)]), labels)
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        fn.learn.dependency_network(table, inputs="tree", score="loglik")
