@@ -68,7 +68,7 @@ KINDS = {
     "bn-ess": Kind("--score bdeu:3 --ess 2.5", structure(score="bdeu:3"), options={"ess": 2.5}),
     "bn-trees": Kind(
         "--score aic --conditionals tree",
-        structure(score="aic", search=fn.learn.TreeSearch(), max_cells=2**16),
+        structure(score="aic"),
         options={"conditionals": "tree", "score": "aic"},
     ),
     "bn-merged": Kind(

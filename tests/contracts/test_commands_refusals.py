@@ -416,7 +416,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     texts = TEXTS | {
         "GAPS": text.replace("young,yes,yes", "young,,yes"),
         "NUMBERS": chain(120).to_csv(index=False),
-        "WIDE": ",".join(f"v{v}" for v in range(22)) + "\n" + "".join(",".join("ab" * 11) + "\n" for _ in range(40)),
+        "WIDE": ",".join(f"v{v}" for v in range(22))
+        + "\n"
+        + "".join(",".join(two * 11) + "\n" for two in ("ab", "ba") * 20),
         "ROWS": rows,
         "IMPOSSIBLE": rows + "no,no,no,no,no,yes,no,no\n",
     }

@@ -32,22 +32,13 @@ def first_that_is(seed: int, n: int) -> fn.Table:
 def test_trees_ask_what_no_table_could() -> None:
     """The last column has nine parents: 512 configurations, of which a tree needs ten."""
     table, new = first_that_is(0, 8000), first_that_is(1, 4000)
-    net = fn.learn.bayesian_network(table, conditionals="tree")
+    net = fn.learn.bayesian_network(table, conditionals="tree", search=TreeSearch())
     of_tables = fn.learn.bayesian_network(table)
     assert net.log_prob(new).mean() > of_tables.log_prob(new).mean() + 0.03
     true = 9 * (0.3 * np.log(0.3) + 0.7 * np.log(0.7)) + 0.1 * np.log(0.1) + 0.9 * np.log(0.9)
     assert net.log_prob(new).mean() == pytest.approx(true, abs=0.03)
     assert len(net.parents(net.names[-1])) >= 7
     assert net.n_parameters <= 25 < of_tables.n_parameters
-
-
-def test_a_search_that_is_asked_for_finds_the_graph() -> None:
-    table = first_that_is(0, 1000)
-    dag = fn.learn.dag(table, search="tabu")
-    assert fn.learn.bayesian_network(table, conditionals="tree", search="tabu").dag == dag
-    assert fn.learn.bayesian_network(table, conditionals="merged").dag == fn.learn.dag(table)
-    lacking = fn.Table(table.variables, [*table.codes[:-1], np.where(np.arange(1000) < 9, 2, table.codes[-1])])
-    assert fn.learn.bayesian_network(lacking, conditionals="tree").dag == fn.learn.dag(lacking)
 
 
 def test_the_score_is_that_of_the_trees_that_are_fitted_to_the_graph_or_less() -> None:
@@ -121,12 +112,14 @@ def test_what_trees_cannot_be_grown_on_is_refused() -> None:
         grown(table, score="qnml")
     with pytest.raises(fn.FishernetError):
         TreeSearch(restarts=-1)
+    with pytest.raises(fn.FishernetError):
+        TreeSearch(max_cells=0)
 
 
 def test_columns_that_tell_nothing_have_trees_of_one_leaf() -> None:
     random = np.random.default_rng(5)
     table = fn.Table.from_codes(random.integers(0, 3, (300, 30)))
-    net = fn.learn.bayesian_network(table, conditionals="tree")
+    net = fn.learn.bayesian_network(table, conditionals="tree", search=TreeSearch())
     assert net.dag.n_edges <= 1
     assert all(isinstance(conditional, TreeConditional) for conditional in net.conditionals)
 

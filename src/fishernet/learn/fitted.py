@@ -33,7 +33,6 @@ from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.pseudo_likelihood import gaussian_graph
 from fishernet.learn.resampling import edges_by_chance
 from fishernet.learn.structures import structure, usual_name
-from fishernet.learn.tree_search import for_conditionals
 from fishernet.models import DependencyNetwork
 from fishernet.scores import Families, local_scores, named_score
 
@@ -242,11 +241,8 @@ class Bayesian(Tree):
 
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the structure."""
-        self.found = structure(table, progress=progress, **self._asked(table))
+        self.found = structure(table, progress=progress, **self.options)
         self.dag = self.found.dag
-
-    def _asked(self, table: Table) -> dict[str, Any]:
-        return for_conditionals(self.fitting.get("conditionals", "table"), table, self.options)
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
@@ -265,7 +261,7 @@ class Bayesian(Tree):
     def by_chance(self, table: Table, n: int) -> float:
         """Return the mean number of arcs in n such tables."""
         left_out = ("checkpoint", "max_seconds")
-        return edges_by_chance(table, n, **{name: x for name, x in self._asked(table).items() if name not in left_out})
+        return edges_by_chance(table, n, **{name: x for name, x in self.options.items() if name not in left_out})
 
     def defaults(self, rows: Table, given: Mapping[str, Any], way: str | None) -> dict[str, Any]:
         """Return that, and the score of numbers where there is nothing else."""

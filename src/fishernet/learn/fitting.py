@@ -31,7 +31,6 @@ from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structures import structure
-from fishernet.learn.tree_search import for_conditionals
 from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 from fishernet.models.conditionals.base import Grouped
 from fishernet.models.zero_pattern import completed_precision
@@ -375,9 +374,8 @@ def bayesian_network(
         The data. Where all columns are continuous, the default score is "fractional". Cells of a table may be missing:
         `structure` says how a graph is learned then, and the parameters are fitted by expectation and maximization.
     conditionals, smoothing, ess
-        As for `parameters`. The graph of trees is learned for trees (`TreeSearch`) where the rows are complete and of
-        labels, unless another search is asked for, with `max_cells` of 2**16 if not said otherwise; else it is learned
-        as for tables, and then trees are grown, or rows merged, by the same score.
+        As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
+        score. With ``search=TreeSearch()`` it is learned for trees, which can have many parents.
     bins : int, "auto" or mapping, optional
         Which columns of numbers are cut into bins, as for `Table.discretize`; ``{}`` for none. By default those in
         which one number has three tenths of the rows and three times as many as its neighbours, as no income has, say,
@@ -406,7 +404,7 @@ def bayesian_network(
     local = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
         KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
-    dag = structure(source, **for_conditionals(make, source, options)).dag
+    dag = structure(source, **options).dag
     return parameters(dag, source, conditionals=make, smoothing=smoothing, ess=ess, **local)
 
 

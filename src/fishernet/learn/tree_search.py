@@ -20,9 +20,8 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,16 +29,13 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.progress import Interrupted, Watch
-from fishernet.data import Source, Table
+from fishernet.data import Table
 from fishernet.graphs import Dag
 from fishernet.learn.hill_climb import Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, tie
 from fishernet.learn.shared_rows.trees import GrownTree, TreeGrower, leaf_price
 
-# Options of other searches, and a state that this one does not keep.
-OF_OTHERS = {"search", "restarts", "perturb", "tenure", "patience", "candidates", "max_memory", "checkpoint"}
-MOST_CELLS = 2**16  # of a tree's inputs and child, so that kernels and tests that go through them are quick
 TREES_AT_ONCE = 64  # that are grown side by side, before the time is looked at
 SHARE = 0.3  # of the time goes to the graph of tables at most
 
@@ -55,20 +51,23 @@ class TreeSearch(Search):
     --------
     >>> import fishernet as fn
     >>> letter = fn.datasets.load("letter", bins=4)[:2000]
-    >>> found = fn.learn.structure(letter, search=fn.learn.TreeSearch())
-    >>> net = fn.learn.parameters(found.dag, letter, conditionals="tree")
-    >>> found.dag.n_edges > fn.learn.structure(letter, search="tabu").dag.n_edges
+    >>> net = fn.learn.bayesian_network(letter, conditionals="tree", search=fn.learn.TreeSearch())
+    >>> net.dag.n_edges > fn.learn.dag(letter, search="tabu").n_edges
     True
     """
 
     restarts: int = 0
     """How often all trees are grown again, in another order of the graph that they have; more are never worse."""
+    max_cells: float = 2.0**16
+    """At most so many cells a tree: the product of the states of all that it asks and of its child, so that kernels and
+    tests that go through them are quick; default 2**16."""
     splits: str = "binary"
     """How trees divide states: a set of them against the rest ("binary"), or a branch for each ("multiway")."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         check.integer(self.restarts, "restarts", least=0)
+        check.number(self.max_cells, "max_cells", least=1)
 
     def seeded(self, seed: int) -> TreeSearch:
         """Return the same search with another seed."""
@@ -79,7 +78,8 @@ class TreeSearch(Search):
         table, left = _rows_of(scorer), watch.seconds_left
         price = leaf_price(scorer.score, scorer.source.total)
         first = Tabu().run(scorer, rules, watch if left is None else Watch(max_seconds=SHARE * left))
-        run = _Run(table, price, self.splits, rules, first.dag, watch.about("growing trees"))
+        growing, limits = watch.about("growing trees"), replace(rules, max_cells=min(rules.max_cells, self.max_cells))
+        run = _Run(table, price, self.splits, limits, first.dag, growing)
         random = np.random.default_rng(self.seed)
         try:
             finished = run.grow_all() and run.put_last(random)
@@ -88,7 +88,7 @@ class TreeSearch(Search):
                 finished = finished and run.grow_all() and run.put_last(random)
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted when {run.n_grown:,} trees had grown", best=run.dag) from None
-        watch.finish(run.n_grown)
+        growing.finish(run.n_grown)
         return SearchResult(run.dag, run.score, (), run.n_grown, finished, watch.seconds, self.seed)
 
 
@@ -177,18 +177,6 @@ class _Run:
             if self._watch.look(self.n_grown):
                 break
         return found
-
-
-def for_conditionals(kind: str, source: Source, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `structure` for a kind of conditionals: those of trees are searched for, if none is asked.
-
-    Not where the rows are elsewhere, lack cells or have numbers.
-    """
-    asked = {name for name, value in options.items() if value is not None}
-    rows = source.rows
-    if kind != "tree" or asked & OF_OTHERS or rows is None or not _are_labels(rows):
-        return dict(options)
-    return {"max_cells": MOST_CELLS, **options, "search": TreeSearch()}
 
 
 def _are_labels(rows: Table) -> bool:
