@@ -369,6 +369,10 @@ def test_a_first_row_from_which_the_others_are_counted_is_no_header(tmp_path: Pa
     with pytest.warns(FishernetWarning, match="looks like a row"):
         table = read_table(path, categorical=["column 2"], exclude=["column 1"])
     assert table["column 2"].tolist()[:2] == ["title 1", "title 2"]
+    rows = [f"x,title {i},{i}\n" for i in range(1, 20)]
+    path.write_text("".join([*rows[:9], "x,title\n", *rows[9:]]))
+    with pytest.raises(FileFormatError, match=r"line 10: the header has 3 cells, this row 2"):
+        read_table(path)
     path.write_text("0,name,kind\n" + "".join(f"{2 * i},title {i},{'xy'[i % 2]}\n" for i in range(1, 30)))
     assert "name" in read_table(path, categorical=["name"], exclude=["0"]).names
 

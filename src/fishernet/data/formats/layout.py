@@ -415,9 +415,9 @@ def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
     others = {place: cell for place, cell in enumerate(cells) if place not in above}
     known = {place: {record.cells[place] for record in below if len(record.cells) > place} for place in others}
     said = {place: cell for place, cell in others.items() if cell.strip() not in DEFAULT_NA}
-    if said and any(_counts_on([cells[place], *(record.cells[place] for record in below)]) for place in above):
-        return True
     if said:
+        if any(_counts_on([cells, *(record.cells for record in below)], place) for place in above):
+            return True
         return MOST_NEW * sum(cell not in known[place] for place, cell in said.items()) <= len(said)
     values = [float(cell) for cell in numbers]
     steps = {round(b - a, 9) for a, b in itertools.pairwise(values)}
@@ -426,10 +426,10 @@ def _looks_like_a_row(cells: Sequence[str], below: Sequence[Record]) -> bool:
     return not are_names
 
 
-def _counts_on(cells: Sequence[str]) -> bool:
-    """Whether each of many cells is a whole number, one more than that before."""
-    numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
-    return FIRST_BELOW < len(numbers) == len(cells) and all(b == a + 1 for a, b in itertools.pairwise(numbers))
+def _counts_on(rows: Sequence[Sequence[str]], place: int) -> bool:
+    """Whether each of many rows has a whole number in a place, one more than that before."""
+    numbers = [int(cells[place]) for cells in rows if len(cells) > place and cells[place].strip().isdecimal()]
+    return FIRST_BELOW < len(numbers) == len(rows) and all(b == a + 1 for a, b in itertools.pairwise(numbers))
 
 
 def _is_another_header(cells: Sequence[str], below: Sequence[Record]) -> bool:
