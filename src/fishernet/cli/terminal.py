@@ -79,14 +79,14 @@ class Answer:
     place: Callable[[], Path] | None = None
     """What names the file that lines go to without -o; with ``-o -`` they go to stdout."""
 
-    def write(self, output: Path | None, as_json: bool, *, escape_formulas: bool = False) -> None:
+    def write(self, output: Path | None, as_json: bool) -> None:
         """Write it to a file, or to stdout, which ``-`` is as well."""
         place, output = (None if output is not None else self.place), (None if output == STDOUT else output)
         if as_json:
             write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
         if place is None:
-            self.write_plainly(output, escape_formulas=escape_formulas)
+            self.write_plainly(output)
         else:
             write_lines(self.lines, place())
             write_lines([f"written: {place()}"])
@@ -94,7 +94,7 @@ class Answer:
             for line in self.remark.split("\n"):
                 click.echo(on_one_line(line), err=True)
 
-    def write_plainly(self, output: Path | None, *, escape_formulas: bool) -> None:  # noqa: ARG002
+    def write_plainly(self, output: Path | None) -> None:
         """Write what is no JSON."""
         write_lines(self.lines, output)
 
@@ -109,12 +109,12 @@ def answering(check: Callable[[Path], None] | None = None) -> Callable[[Command]
         @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout (-).")
         @json_option
         @wraps(command)
-        def answer(output: Path | None, as_json: bool, escape_formulas: bool = False, **words: Any) -> None:
+        def answer(output: Path | None, as_json: bool, **words: Any) -> None:
             check_folder(output)
             if check is not None and output is not None and output != STDOUT and not as_json:
                 check(output)
             found = command(**words)
-            found.write(output, as_json, escape_formulas=escape_formulas)
+            found.write(output, as_json)
             if found.status:
                 sys.stdout.flush()  # what cannot be written is an error, whatever the status
                 click.get_current_context().exit(found.status)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -27,24 +30,32 @@ class RowsAnswer(Answer):
     rows: Table | None = None
     frame: pa.Table | None = None
     weights: str = "weights"
+    escape_formulas: bool = False
 
-    def write_plainly(self, output: Path | None, *, escape_formulas: bool) -> None:
+    def write_plainly(self, output: Path | None) -> None:
         """Write the rows."""
         if self.frame is not None:
             if output is None:
-                FRAME_FORMATS[".csv"](self.frame, stdout(), escape_formulas)
+                FRAME_FORMATS[".csv"](self.frame, stdout(), self.escape_formulas)
             else:
-                write_frame(self.frame, output, escape_formulas=escape_formulas)
+                write_frame(self.frame, output, escape_formulas=self.escape_formulas)
         elif self.rows is not None:
             if output is None:
-                FORMATS[".csv"](self.rows, stdout(), self.weights, escape_formulas)
+                FORMATS[".csv"](self.rows, stdout(), self.weights, self.escape_formulas)
             else:
-                write_table(self.rows, output, weights=self.weights, escape_formulas=escape_formulas)
+                write_table(self.rows, output, weights=self.weights, escape_formulas=self.escape_formulas)
 
 
-def answering_rows(command: Command) -> Command:
+def answering_rows(command: Callable[..., RowsAnswer]) -> Command:
     """Give a command that returns `RowsAnswer` what `answering` gives, and the option for spreadsheets."""
-    return formulas_option(answering(_check_ending)(command))
+
+    @formulas_option
+    @answering(_check_ending)
+    @wraps(command)
+    def answer(escape_formulas: bool, **words: Any) -> RowsAnswer:
+        return replace(command(**words), escape_formulas=escape_formulas)
+
+    return answer
 
 
 def _check_ending(path: Path) -> None:
