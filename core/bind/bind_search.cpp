@@ -239,10 +239,10 @@ void bind_running(nb::class_<OneAtATime<Search>>& bound) {
         .def_prop_ro("steps", &steps<Search>);
 }
 
-// Of each child: what the nodes ask (-1: a leaf), the branch of each state of what is asked, the leaves' counts, the score.
+// Of each child: what the nodes ask (-1: a leaf), the branch of each state of that, the leaves' counts, and the score.
 nb::list bound_trees(const BoundColumns& table, double unit, const In<std::int32_t>& children,
-                     const In2<std::uint8_t>& may_ask, double price, double split_price, bool multiway, double max_inputs,
-                     double max_cells) {
+                     const In2<std::uint8_t>& may_ask, double price, double split_price, bool multiway,
+                     double max_inputs, double max_cells) {
     const std::size_t n = table.columns.columns.size();
     if (may_ask.shape(0) != children.size() || may_ask.shape(1) != n) refuse("each child needs a row of what it asks");
     for (const std::int32_t child : view(children)) {
@@ -274,8 +274,8 @@ nb::list bound_trees(const BoundColumns& table, double unit, const In<std::int32
 
 void bind_search(nb::module_& m) {
     m.def("grow_trees", &bound_trees, nb::arg("table"), nb::arg("unit"), nb::arg("children").noconvert(),
-          nb::arg("may_ask").noconvert(), nb::arg("price"), nb::arg("split_price"), nb::arg("multiway"), nb::arg("max_inputs"),
-          nb::arg("max_cells"));
+          nb::arg("may_ask").noconvert(), nb::arg("price"), nb::arg("split_price"), nb::arg("multiway"),
+          nb::arg("max_inputs"), nb::arg("max_cells"));
     nb::class_<OneAtATime<HillClimb>> climb(m, "HillClimb");
     climb.def("__init__", &make_climb, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),

@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
 constexpr std::int64_t rows_a_draw = 8;      // for each cell that is free, up to which rows are drawn one by one
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
-using Weights = std::array<double, ConditionalTest::n_statistics>;  // of the statistics
+// Of the statistics. Simulated over five kinds of change, a trend is seen far oftener by its share, and others little less.
+using Weights = std::array<double, ConditionalTest::n_statistics>;
 constexpr Weights without_trend{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 0};
 constexpr Weights with_trend{3.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
 constexpr Weights of_one_configuration{3.0 / 4, 0, 0, 0, 1.0 / 4};  // in which the first four say the same
@@ -50,10 +51,12 @@ std::vector<std::size_t> places(const std::vector<char>& marked) {
     return found;
 }
 
-// Numbers those that are marked from 0 on, and says how many there are.
+// Numbers those that are marked (not 0) from 0 on, and says how many there are.
 std::size_t number(std::vector<std::size_t>& marked) {
     std::size_t n = 0;
-    for (std::size_t& one : marked) one = one ? n++ : n;
+    for (std::size_t& one : marked) {
+        if (one) one = n++;
+    }
     return n;
 }
 

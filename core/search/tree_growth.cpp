@@ -99,8 +99,8 @@ private:
 
     double states_of(std::int32_t v) const { return table_.columns[static_cast<std::size_t>(v)].cardinality; }
 
-    // The rows of each branch; those that do not know the variable are left out, and of their score only what a leaf has
-    // more than one of the others.
+    // The rows of each branch. Those that do not know the variable are left out: `left_out` is what a leaf of all scores
+    // more than one of the others, less the price of the split.
     std::vector<Rows> divided(const Rows& rows, const Split& split, double alone, double& left_out) const {
         const Column& column = table_.columns[static_cast<std::size_t>(split.variable)];
         std::vector<Rows> parts(static_cast<std::size_t>(*std::ranges::max_element(split.branches)) + 1);
@@ -131,7 +131,8 @@ private:
         joint_.assign((size + 1) * r_, 0);  // the last row is of those that do not know it
         with_codes(column, [&](const auto* codes) {
             for (std::size_t i = 0; i < rows.size(); ++i) {
-                joint_[std::size_t{codes[rows[i]]} * r_ + child_codes_[i]] += table_.weights ? table_.weights[rows[i]] : 1;
+                const std::int64_t weight = table_.weights ? table_.weights[rows[i]] : 1;
+                joint_[std::size_t{codes[rows[i]]} * r_ + child_codes_[i]] += weight;
             }
         });
         seen_.clear();

@@ -29,9 +29,9 @@ struct GrownTree {
     double score = 0;
 };
 
-// The trees of several children, on all threads; may_ask is (children, variables). A leaf is split where that raises the
-// score most; where nothing does, the best split is tried, and kept if those below make up for it. A split is judged on
-// the rows that know its variable, and rows that do not are left out below it.
+// The trees of several children, on all threads; may_ask is (children, variables). A leaf is split where that raises
+// the score most; where nothing does, the best split is tried, and kept if those below make up for it. A split is judged
+// on the rows that know its variable, and rows that do not are left out below it.
 std::vector<GrownTree> grow_trees(const Columns& table, std::span<const std::int32_t> children,
                                   std::span<const std::uint8_t> may_ask, const GrowthRules& rules, StopCheck check);
 

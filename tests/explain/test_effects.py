@@ -79,12 +79,12 @@ def test_a_class_has_the_effects_of_all_its_graphs() -> None:
 
 
 def test_intervals_cover_what_is_true() -> None:
-    """In 80 tables of 400 rows a nominal 95 % is 87 % at least, three standard errors below it."""
+    """In 80 tables of 400 rows a nominal 95 % is 87 % at least, three standard errors below it, and not all."""
     covered = 0
     for seed in range(80):
         found = effect(FORK, confounded(400, seed), "x", "y", n=79, seed=seed)
         covered += bool(found.low[1, 1] <= 0.2 <= found.high[1, 1])
-    assert covered / 80 >= 0.87
+    assert 0.87 <= covered / 80 < 1
 
 
 def test_intervals_are_as_wide_as_few_rows_leave_open() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 
@@ -50,6 +51,45 @@ def test_the_score_is_that_of_the_tree_and_no_leaf_alone_scores_more(
         np.testing.assert_allclose(grown.counts.sum(axis=1), groups)
         stump = TreeConditional(child, (), variables[-1:], 0, [np.full(cardinalities[child], 1 / cardinalities[child])])
         assert grown.score >= score_of(stump, table, 1.0) - 1e-9
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.floats(0, 3), st.integers(0, 3), st.sampled_from([2.0, 6.0, 12.0, 1e9]))
+def test_splits_have_their_price_and_a_tree_its_limits(seed: int, price: float, most: int, cells: float) -> None:
+    """However many ways there are through it, the whole tree asks so many variables."""
+    table = random_table(seed, 80, [2, 3, 2, 2, 3])
+    plain = TreeGrower(table, 0.4, max_inputs=most, max_cells=cells).grow(range(5))
+    dearer = TreeGrower(table, 0.4, split_price=price, max_inputs=most, max_cells=cells).grow(range(5))
+    for child, (free, paid) in enumerate(zip(plain, dearer, strict=True)):
+        for grown, cost in ((free, 0.0), (paid, price)):
+            assert len(grown.inputs) <= most
+            assert np.prod([table.cardinalities[v] for v in (*grown.inputs, child)]) <= max(cells, 3)
+            score, _ = walked(grown.tree, table, child, 0.4)
+            assert grown.score == pytest.approx(score - cost * grown.n_splits, abs=1e-8)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32))
+def test_the_first_split_of_a_child_with_two_states_is_the_best_of_all_sets(seed: int) -> None:
+    """Of all ways to divide the states of all variables (Breiman et al., 1984, theorem 4.5)."""
+    table = random_table(seed, 200, [2, 4, 5, 3], dependence=0.8)
+    (grown,) = TreeGrower(table, 0.0, max_inputs=1).grow([0])
+    codes = [np.asarray(column, dtype=np.int64) for column in table.codes]
+
+    def likelihood(branch: np.ndarray) -> float:
+        return sum(walked(0, table[branch == b], 0, 0.0)[0] for b in (0, 1))
+
+    scores = {
+        (v, chosen): likelihood(np.isin(codes[v], chosen).astype(int))
+        for v, size in ((1, 4), (2, 5), (3, 3))
+        for k in range(1, size)
+        for chosen in itertools.combinations(range(size), k)
+        if np.isin(codes[v], chosen).any()
+    }
+    root = grown.tree
+    assert isinstance(root, Split)
+    found = likelihood(np.array(root.branches)[codes[root.variable]])
+    assert found == pytest.approx(max(scores.values()), abs=1e-8)
 
 
 def test_an_exclusive_or_is_found_though_no_single_split_helps() -> None:
@@ -149,7 +189,7 @@ def test_where_all_inputs_are_missing_together_the_tree_is_that_of_the_complete_
     table, gone = random_table(seed, 60, [2, 3, 4]), rng.random(60) < 0.3
     columns = [np.where(gone, r, column).astype(np.uint8) for r, column in zip([2, 3], table.codes, strict=False)]
     grow = [
-        TreeGrower(of, 0.5, splits="binary" if binary else "multiway").grow([2])[0]
+        next(TreeGrower(of, 0.5, splits="binary" if binary else "multiway").grow([2]))
         for of in (fn.Table(table.variables, [*columns, table.codes[2]]), table[~gone])
     ]
     assert grow[0].tree == grow[1].tree

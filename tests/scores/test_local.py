@@ -74,6 +74,20 @@ def test_wide_columns_and_very_large_families(name: str) -> None:
     assert_routes_agree(table, families, named_score(name))
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cells_of_two_columns_that_are_more_than_a_table_holds(name: str, weighted: bool) -> None:
+    """1,500 times 1,200 states, of which 60 rows have few; and rows that are more than the states."""
+    rng = np.random.default_rng(4)
+    variables = [fn.Variable(f"v{i}", range(r)) for i, r in enumerate([1500, 1200, 40, 3])]
+    for n_rows in (1, 60, 6000):
+        codes = np.column_stack([rng.integers(0, min(v.cardinality, 30), n_rows) for v in variables])
+        table = fn.Table.from_codes(codes, variables)
+        if weighted:
+            table = fn.Table(variables, table.codes, weights=rng.integers(0, 4, n_rows))
+        assert_routes_agree(table, Families.from_pairs(all_families(4, 3)), named_score(name))
+
+
 @given(tables(), st.sampled_from(NAMES))
 def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> None:
     """One family at a time, all at once, backwards, on reordered rows: the same bits."""

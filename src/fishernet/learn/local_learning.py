@@ -187,7 +187,6 @@ def _candidates(node: Node, rules: Rules) -> Families:
     )
 
 
-TREES_AT_ONCE = 64  # that are grown side by side, before they are told
 SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
 
 
@@ -397,15 +396,13 @@ def _grow_trees(
     of = require_categorical(table.variables, "growing trees")
     column_names(table)
     grower = TreeGrower(table, price, splits=splits, max_inputs=max_inputs)
-    may_ask = np.array([variable.name not in unasked for variable in of])
+    may_ask = np.tile([variable.name not in unasked for variable in of], (len(of), 1))
     reporter = Reporter(progress, "growing trees")
     conditionals = []
-    for first in range(0, len(of), TREES_AT_ONCE):
-        children = range(first, min(first + TREES_AT_ONCE, len(of)))
-        for child, grown in zip(children, grower.grow(children, np.tile(may_ask, (len(children), 1))), strict=True):
-            variables = [of[v] for v in (*grown.inputs, child)]
-            rows = normalized(cell_weights(grown.counts, smoothing, None), [variables[-1]])
-            conditionals.append(TreeConditional(child, grown.inputs, variables, grown.tree, rows))
-        reporter.step(len(conditionals), len(of))
+    for child, grown in enumerate(grower.grow(range(len(of)), may_ask)):
+        variables = [of[v] for v in (*grown.inputs, child)]
+        rows = normalized(cell_weights(grown.counts, smoothing, None), [variables[-1]])
+        conditionals.append(TreeConditional(child, grown.inputs, variables, grown.tree, rows))
+        reporter.step(child + 1, len(of))
     reporter.finish(len(of))
     return conditionals

@@ -29,14 +29,14 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.progress import Interrupted, Watch
+from fishernet.base.vocabulary import word
 from fishernet.data import Table
 from fishernet.graphs import Dag
 from fishernet.learn.hill_climb import Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, tie
-from fishernet.learn.shared_rows.trees import GrownTree, TreeGrower, leaf_price
+from fishernet.learn.shared_rows.trees import SPLITS, GrownTree, TreeGrower, leaf_price
 
-TREES_AT_ONCE = 64  # that are grown side by side, before the time is looked at
 SHARE = 0.3  # of the time goes to the graph of tables at most
 
 
@@ -57,7 +57,7 @@ class TreeSearch(Search):
     """
 
     restarts: int = 0
-    """How often all trees are grown again, in another order of the graph that they have; more are never worse."""
+    """How often all trees are grown again, in another order of the graph that they have."""
     max_cells: float = 2.0**16
     """At most so many cells a tree: the product of the states of all that it asks and of its child, so that kernels and
     tests that go through them are quick; default 2**16."""
@@ -68,6 +68,7 @@ class TreeSearch(Search):
     def __post_init__(self) -> None:
         check.integer(self.restarts, "restarts", least=0)
         check.number(self.max_cells, "max_cells", least=1)
+        word(self.splits, "splits", SPLITS)
 
     def seeded(self, seed: int) -> TreeSearch:
         """Return the same search with another seed."""
@@ -89,7 +90,7 @@ class TreeSearch(Search):
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted when {run.n_grown:,} trees had grown", best=run.dag) from None
         growing.finish(run.n_grown)
-        return SearchResult(run.dag, run.score, (), run.n_grown, finished, watch.seconds, self.seed)
+        return SearchResult(run.dag, run.score, (), run.n_grown, finished and first.finished, watch.seconds, self.seed)
 
 
 class _Run:
@@ -169,11 +170,10 @@ class _Run:
 
     def _grown(self, children: Sequence[int], may_ask: npt.NDArray[np.bool_]) -> list[GrownTree]:
         """Return trees of variables that may ask some others, as far as the rules allow; fewer when time is over."""
-        allowed, found = may_ask & ~self._rules.forbidden.T[list(children)], []
-        for begin in range(0, len(children), TREES_AT_ONCE):
-            some = children[begin : begin + TREES_AT_ONCE]
-            found += self._grower.grow(some, allowed[begin : begin + TREES_AT_ONCE])
-            self.n_grown += len(some)
+        found = []
+        for tree in self._grower.grow(children, may_ask & ~self._rules.forbidden.T[list(children)]):
+            found.append(tree)
+            self.n_grown += 1
             if self._watch.look(self.n_grown):
                 break
         return found

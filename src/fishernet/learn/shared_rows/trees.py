@@ -36,6 +36,7 @@ from fishernet.scores import Score
 Array = npt.NDArray[np.float64]
 
 SPLITS = ("binary", "multiway")
+AT_ONCE = 64  # trees that are grown side by side, before anybody looks at the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +81,19 @@ class TreeGrower:
         self._is_multiway = word(splits, "splits", SPLITS) == "multiway"
         self._limits = (math.inf if max_inputs is None else float(max_inputs)), max_cells
 
-    def grow(self, children: Sequence[int], may_ask: npt.NDArray[np.bool_] | None = None) -> list[GrownTree]:
-        """Return the trees of some variables; ``may_ask[i]``, (n_variables,), says what the i-th may ask, else all."""
+    def grow(self, children: Sequence[int], may_ask: npt.NDArray[np.bool_] | None = None) -> Iterator[GrownTree]:
+        """Yield the trees of some variables; ``may_ask[i]``, (n_variables,), says what the i-th may ask, else all."""
         shape = (len(children), len(self._table.variables))
         asked = np.ones(shape, np.uint8) if may_ask is None else np.ascontiguousarray(may_ask, dtype=np.uint8)
-        unit = self._table.weights_in_units[1]
-        of = np.array(children, dtype=np.int32)
-        found = _core.grow_trees(self._table.native, unit, of, asked, *self._prices, self._is_multiway, *self._limits)
-        sizes = self._table.cardinalities
-        return [
-            GrownTree(_tree(iter(variables.tolist()), iter(branches.tolist()), itertools.count(), sizes), counts, score)
-            for variables, branches, counts, score in found
-        ]
+        of, sizes = np.array(children, dtype=np.int32), self._table.cardinalities
+        prices, unit = self._prices, self._table.weights_in_units[1]
+        for first in range(0, len(of), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            for variables, branches, counts, score in _core.grow_trees(
+                self._table.native, unit, of[some], asked[some], *prices, self._is_multiway, *self._limits
+            ):
+                tree = _tree(iter(variables.tolist()), iter(branches.tolist()), itertools.count(), sizes)
+                yield GrownTree(tree, counts, score)
 
 
 def _tree(
