@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
 constexpr std::int64_t rows_a_draw = 8;      // for each cell that is free, up to which rows are drawn one by one
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
-// Of the statistics. Simulated over five kinds of change, a trend is seen far oftener by its share, and others little less.
+// Of the statistics. Simulated over five kinds of change, a trend is seen far oftener by its share, others little less.
 using Weights = std::array<double, ConditionalTest::n_statistics>;
 constexpr Weights without_trend{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 0};
 constexpr Weights with_trend{3.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
