@@ -209,29 +209,24 @@ Out<double> rising_each(const In<double>& log_a, const In<double>& n) {
 
 constexpr std::size_t any_variable = 0x7FFFFFFF;
 
-Out<std::int64_t> missing_families(FamilyCache& self, const In<std::int32_t>& children,
-                                   const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
-    return to_python(self.missing(checked_families(children, offsets, parents, any_variable)));
+// The scores that are known, NaN elsewhere, and where that is.
+std::pair<Out<double>, Out<std::int64_t>> look_up_families(FamilyCache& self, const In<std::int32_t>& children,
+                                                           const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
+    const Families families = checked_families(children, offsets, parents, any_variable);
+    std::vector<double> scores(families.size(), std::numeric_limits<double>::quiet_NaN());
+    auto unknown = self.look_up(families, scores);
+    return {to_python(std::move(scores)), to_python(std::move(unknown))};
 }
 
-void store_families(FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                    const In<std::int32_t>& parents, const In<std::int64_t>& positions, const In<double>& scores) {
+// Returns the scores that are remembered.
+Out<double> store_families(FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                           const In<std::int32_t>& parents, const In<double>& scores) {
     const Families families = checked_families(children, offsets, parents, any_variable);
-    const auto at = view(positions);
-    const auto size = static_cast<std::int64_t>(families.size());
-    if (at.size() != scores.size()) refuse("as many scores as positions are needed");
-    if (std::any_of(at.begin(), at.end(), [&](auto p) { return p < 0 || p >= size; })) {
-        refuse("a position is out of range");
-    }
-    self.store(families, at, view(scores));
-}
-
-Out<double> known_scores(FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                         const In<std::int32_t>& parents) {
-    const Families families = checked_families(children, offsets, parents, any_variable);
-    std::vector<double> scores(families.size());
-    if (!self.fill(families, scores)) refuse("a family was never stored");
-    return to_python(std::move(scores));
+    if (families.size() != scores.size()) refuse("as many scores as families are needed");
+    const auto given = view(scores);
+    std::vector<double> remembered(given.begin(), given.end());
+    self.store(families, remembered);
+    return to_python(std::move(remembered));
 }
 
 }  // namespace
@@ -262,12 +257,10 @@ void bind_scores(nb::module_& m) {
     nb::class_<FamilyCache>(m, "FamilyCache")
         .def(nb::init<>())
         .def("__len__", &FamilyCache::size)
-        .def("missing", &missing_families, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+        .def("look_up", &look_up_families, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("parents").noconvert())
         .def("store", &store_families, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
-             nb::arg("parents").noconvert(), nb::arg("positions").noconvert(), nb::arg("scores").noconvert())
-        .def("scores", &known_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
-             nb::arg("parents").noconvert());
+             nb::arg("parents").noconvert(), nb::arg("scores").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -77,17 +77,37 @@ public:
         if (!open_) return;
         open_ = false;
         if (!settled_) settle_alone();
-        Run run;
-        run.base = common_;
-        run.base.push_back(child_);
-        run.candidates = candidates_;
         places_.base = place(with(common_, child_, memory_));
         places_.parents = place_parents(child_, common_);
-        plan_.runs.push_back(std::move(run));
-        plan_.places.push_back(std::move(places_));
+        // those with lanes are counted all at once: they do not wait for the others
+        const auto is_narrow = [&](std::int32_t v) { return has_lanes(table_.columns[v]); };
+        const auto n_narrow = std::ranges::count_if(candidates_, is_narrow);
+        if (n_narrow > 0 && n_narrow < std::ssize(candidates_)) {
+            for (const bool narrow : {true, false}) plan([&](std::int32_t v) { return is_narrow(v) == narrow; });
+        } else {
+            plan([](std::int32_t) { return true; });
+        }
     }
 
 private:
+    // Plans the open run for some of its candidates.
+    template <class Takes>
+    void plan(Takes takes) {
+        Run run;
+        Places places{places_.base, places_.parents, {}, {}};
+        run.base = common_;
+        run.base.push_back(child_);
+        // without candidates the base alone is wanted
+        for (std::size_t c = 0; c < candidates_.size(); ++c) {
+            if (!takes(candidates_[c])) continue;
+            run.candidates.push_back(candidates_[c]);
+            places.joint.push_back(places_.joint[c]);
+            places.marginal.push_back(places_.marginal[c]);
+        }
+        plan_.runs.push_back(std::move(run));
+        plan_.places.push_back(std::move(places));
+    }
+
     std::size_t place(View set) { return known_.find_or_insert(set, {0, 0}); }
 
     // The set of a child's parents; no variable's position is negative.

@@ -9,6 +9,7 @@
 namespace fishernet {
 namespace {
 
+constexpr double asked_again = 4;  // how often sets within a joint one are asked for, with other numbers, in the mean
 constexpr double rows_of_cell = 32;  // in each configuration of a joint set, at least, in the mean: adding up is cheaper
 constexpr std::size_t sets_at_once = 256;           // whose moments are counted together
 constexpr std::size_t open_sets = 16;               // joint sets that take others in
@@ -160,6 +161,18 @@ std::vector<MomentStore::Joint> MomentStore::joint(std::span<const MomentsAsked>
             joined.push_back({{labels, numbers_}, {s}});
         }
     }
+    // so few numbers of each may be asked for that all of them are not worth their time
+    const auto of_all = static_cast<double>(CellMoments::n_products(numbers_.size()));
+    const auto pays = [&](const Joint& one) {
+        double each = 0;
+        for (const auto s : one.within) each += static_cast<double>(CellMoments::n_products(asked[s].numbers.size()));
+        return asked_again * each >= of_all;
+    };
+    const auto [dear, end] = std::ranges::stable_partition(joined, pays);
+    for (auto one = dear; one != end; ++one) {
+        for (const auto s : one->within) alone.push_back({asked[s], {s}});
+    }
+    joined.erase(dear, end);
     joined.insert(joined.end(), std::make_move_iterator(alone.begin()), std::make_move_iterator(alone.end()));
     return joined;
 }

@@ -13,29 +13,20 @@ class FamilyCache {
 public:
     std::size_t size() const { return known_.size(); }
 
-    // The positions of the families that are not known yet, ascending.
-    std::vector<std::int64_t> missing(const Families& families) {
-        std::vector<std::int64_t> positions;
-        for (std::size_t f = 0; f < families.size(); ++f) {
-            if (known_.find(key(families, f)) == nullptr) positions.push_back(static_cast<std::int64_t>(f));
-        }
-        return positions;
-    }
-
-    void store(const Families& families, std::span<const std::int64_t> positions, std::span<const double> scores) {
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-            known_.find_or_insert(key(families, static_cast<std::size_t>(positions[i])), scores[i]);
-        }
-    }
-
-    // The scores of families that are all known; false when one is not.
-    bool fill(const Families& families, std::span<double> scores) {
+    // Fills in the scores that are known, and returns the positions of the families whose score is not, ascending.
+    std::vector<std::int64_t> look_up(const Families& families, std::span<double> scores) {
+        std::vector<std::int64_t> unknown;
         for (std::size_t f = 0; f < families.size(); ++f) {
             const double* known = known_.find(key(families, f));
-            if (known == nullptr) return false;
-            scores[f] = *known;
+            if (known == nullptr) unknown.push_back(static_cast<std::int64_t>(f));
+            else scores[f] = *known;
         }
-        return true;
+        return unknown;
+    }
+
+    // Takes in scores, and turns that of a family which is known, or comes twice, into the first one.
+    void store(const Families& families, std::span<double> scores) {
+        for (std::size_t f = 0; f < families.size(); ++f) scores[f] = known_[known_.find_or_insert(key(families, f), scores[f])];
     }
 
 private:

@@ -54,6 +54,7 @@ void OrderClimb::move_to(std::vector<std::int32_t> order) {
     steps_.assign(1, {Kind::order, -1, -1, 0});
     turns_.clear();
     turn_ = idle_ = 0;
+    n_turns_ = 0;
 }
 
 void OrderClimb::perturb(std::int64_t times, Draws& draws) {
@@ -65,9 +66,9 @@ void OrderClimb::perturb(std::int64_t times, Draws& draws) {
 }
 
 // Variable after variable, until none moves any more.
-void OrderClimb::climb(Scorer& scorer, Patience& patience) {
+void OrderClimb::climb(Scorer& scorer, Patience& patience, std::int64_t most_turns) {
     enter(scorer);
-    while (idle_ < order_.size()) {
+    while (idle_ < order_.size() && n_turns_ < most_turns) {
         if (turn_ == turns_.size()) {
             turns_ = order_;
             turn_ = 0;
@@ -75,6 +76,7 @@ void OrderClimb::climb(Scorer& scorer, Patience& patience) {
         patience.ask();
         idle_ = try_variable(turns_[turn_], scorer) ? 0 : idle_ + 1;
         ++turn_;
+        ++n_turns_;
     }
 }
 
@@ -83,6 +85,7 @@ void OrderClimb::save(SavedState& state) const {
     state.put(turns_);
     state.put(static_cast<std::int64_t>(turn_));
     state.put(static_cast<std::int64_t>(idle_));
+    state.put(n_turns_);
     save_steps(state, steps_);
 }
 
@@ -91,6 +94,7 @@ void OrderClimb::restore(StateReader& state) {
     turns_ = state.variables(rules_.n);
     turn_ = static_cast<std::size_t>(state.whole(0, static_cast<std::int64_t>(turns_.size())));
     idle_ = static_cast<std::size_t>(state.whole(0, rules_.n));
+    n_turns_ = state.whole(0, StateReader::any);
     steps_ = read_steps(state, rules_.n);
     if (steps_.empty()) StateReader::refuse();
 }

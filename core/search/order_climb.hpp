@@ -36,7 +36,8 @@ public:
     static std::vector<std::int32_t> order_of(const ParentLists& graph, Draws* draws = nullptr);
 
     void perturb(std::int64_t times, Draws& draws);  // puts variables in random places
-    void climb(Scorer& scorer, Patience& patience);
+    // Until no variable moves, or so many had their turn.
+    void climb(Scorer& scorer, Patience& patience, std::int64_t most_turns = std::numeric_limits<std::int64_t>::max());
 
     // What going on later needs, as in HillClimb; what is known of parents is found again.
     void save(SavedState& state) const;
@@ -78,6 +79,7 @@ private:
     std::vector<Step> steps_;
     std::vector<std::int32_t> turns_;  // the variables in the order in which they are tried, until all had their turn
     std::size_t turn_ = 0, idle_ = 0;  // whose turn it is, and how many in a row did not move
+    std::int64_t n_turns_ = 0;         // since the order that was moved to
 };
 
 }  // namespace fishernet

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace fishernet {
+namespace {
+
+constexpr double families_of_climb = 3;  // that one search over orders asks for at most, for each that restarts do
+
+}  // namespace
+
 OrderSearch::OrderSearch(Rules rules, const ParentLists& start, OrderOptions options)
     : rules_(std::move(rules)), options_(std::move(options)),
       graph_(rules_, start, {options_.patience, options_.tenure, 0, 0, 0}), narrow_(rules_, options_.pairs_among),
@@ -18,7 +24,7 @@ void OrderSearch::run(Scorer& scorer, StopCheck check) {
     for (; restart() < restarts_; ++stage_) {
         if (!begun_) begin();
         if (over_graphs()) graph_.climb(scorer, patience);
-        else orders().climb(scorer, patience);
+        else orders().climb(scorer, patience, turns_within_reach());
         end();
     }
 }
@@ -66,12 +72,23 @@ void OrderSearch::end() {
     if (restart() == -1) restarts_ = restarts_within_reach();
 }
 
-// A restart asks for about as many families as the graph's arcs squared: each of n variables is put in each of n places,
-// and its p parents are grown again one by one, each of them in some p places.
-std::int64_t OrderSearch::restarts_within_reach() const {
+// A turn of all variables asks for about as many families as the graph's arcs squared: each of n variables is put in each of
+// n places, and its p parents are grown again one by one, each of them in some p places.
+std::int64_t OrderSearch::families_of_turns() const {
     std::int64_t arcs = 1;
     for (const auto& of : best_) arcs += static_cast<std::int64_t>(of.size());
-    return std::min(options_.restarts, std::max(options_.least_restarts, options_.most_families / (arcs * arcs)));
+    return arcs * arcs;
+}
+
+// Of a restart, that is, of a turn of all variables or little more.
+std::int64_t OrderSearch::restarts_within_reach() const {
+    return std::min(options_.restarts, std::max(options_.least_restarts, options_.most_families / families_of_turns()));
+}
+
+// Of one search over orders: every variable has two turns at least.
+std::int64_t OrderSearch::turns_within_reach() const {
+    const double turns = families_of_climb * static_cast<double>(options_.most_families) / static_cast<double>(families_of_turns());
+    return static_cast<std::int64_t>(std::clamp(turns, 0.25, 1e9) * rules_.n);
 }
 
 // Whether the stage has found a better graph than there was before it.

@@ -30,7 +30,7 @@ struct OrderOptions {
     bool wide = true;             // whether some searches over orders have wide trees
     std::int64_t patience = 0, tenure = 0;  // of the searches over graphs
     // Restarts ask for so many families at most, by what a graph of as many arcs needs; the first few are made whatever
-    // they need.
+    // they need. A search over orders that would ask for far more ends before no variable moves.
     std::int64_t most_families = std::numeric_limits<std::int64_t>::max(), least_restarts = 0;
 };
 
@@ -68,7 +68,9 @@ private:
     void score_start(Scorer& scorer);
     void begin();
     void end();
+    std::int64_t families_of_turns() const;
     std::int64_t restarts_within_reach() const;
+    std::int64_t turns_within_reach() const;
 
     Rules rules_;
     OrderOptions options_;

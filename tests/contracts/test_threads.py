@@ -206,13 +206,13 @@ def ask_knn(made: Any) -> Any:
 
 def cache() -> Any:
     made = _core.FamilyCache()
-    made.store(*FAMILIES, np.arange(5), np.arange(5.0))
+    made.store(*FAMILIES, np.arange(5.0))
     return made
 
 
 def ask_cache(made: Any) -> Any:
-    made.store(*FAMILIES, np.arange(5), np.arange(5.0))
-    return made.scores(*FAMILIES), made.missing(*FAMILIES)
+    made.store(*FAMILIES, np.arange(5.0))
+    return made.look_up(*FAMILIES)
 
 
 class Question(NamedTuple):

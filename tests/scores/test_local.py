@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.scores import Bic, Families, LocalScores, Score, local_scores, named_score
 from tests.processes import printed
@@ -130,6 +131,16 @@ def test_each_family_is_scored_once() -> None:
     assert remote.asked == 1
     assert scores(families).tolist() == first.tolist()
     assert remote.asked == 1
+
+
+def test_a_family_that_is_asked_for_twice_at_once_has_one_score() -> None:
+    cache = _core.FamilyCache()
+    flat = np.array([0, 0], np.int32), np.array([0, 1, 2]), np.array([1, 1], np.int32)
+    assert cache.look_up(*flat)[1].tolist() == [0, 1]
+    assert cache.store(*flat, np.array([1.0, 1.0 + 1e-15])).tolist() == [1.0, 1.0]
+    scores, unknown = cache.look_up(*flat)
+    assert scores.tolist() == [1.0, 1.0]
+    assert len(unknown) == 0
 
 
 def test_bic_is_mdl_turned_over() -> None:

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fishernet import _core
 from fishernet.base.random import stream_key
 from fishernet.data import Source
-from fishernet.data.variable import mixes_numbers
 from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore, Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import CoreSearch
@@ -42,7 +43,7 @@ FEWEST_ROWS = 5000  # for which a family of labels and numbers takes as long as 
 NUMBER_BESIDE_LABELS = 3  # columns of labels: its moments in configurations of labels take longer than counts
 FAMILIES_OF_NUMBERS = 2_000_000  # that restarts score at most, by an estimate: some ten seconds
 FAMILIES_OF_BOTH = 500_000  # the same of numbers beside labels, which have a regression in each configuration of these
-FEW_OF_BOTH = 100  # columns of numbers and labels, up to which searches look as far as in others
+FEW_OF_BOTH = 100  # columns of which some have labels; if they are no more, searches look as far as in others
 ROWS_OF_LABELS = 20_000_000_000  # the same of labels, times the rows that are counted for each family
 LEAST_COUNTED = 2000  # rows; fewer take no less, for what a family takes beside them
 ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
@@ -58,8 +59,8 @@ class Order(RunsInCore):
 
     restarts: int | None = None
     """How often it goes on from near the best order or graph, in turn; default 80, fewer where the number of columns
-    times that of rows is above 500,000 or a graph has hundreds of arcs, but at least 4 (1, of more than 100 columns of
-    numbers and labels). Beside labels a number is three columns, and rows are 5,000 at least."""
+    times that of rows is above 500,000 or a graph has hundreds of arcs, but at least 4 (1 of hundreds of columns, many
+    of them numbers beside labels). Beside labels a number is three columns, and rows are 5,000 at least."""
     perturb: int | None = None
     """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 20 arcs."""
     graphs: bool = True
@@ -76,7 +77,8 @@ class Order(RunsInCore):
     def in_core(self, rules: Rules, source: Source) -> CoreSearch:
         """Return the core's search."""
         n = len(rules.names)
-        many = mixes_numbers(source.variables) and n > FEW_OF_BOTH
+        numbers = sum(variable.is_continuous for variable in source.variables)
+        many = numbers < n and numbers * n > FEW_OF_BOTH**2
         moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
         return _core.OrderSearch(
             rules.parents,
@@ -97,14 +99,15 @@ class Order(RunsInCore):
 
 def _most_families(source: Source) -> int:
     """Return how many families the restarts of a search score at most by default, by an estimate."""
-    numbers = [variable.is_continuous for variable in source.variables]
-    if all(numbers):
-        return FAMILIES_OF_NUMBERS
-    if not any(numbers):
-        return int(ROWS_OF_LABELS / max(LEAST_COUNTED, source.total))
-    if source.has_missing:
-        return int(ROWS_OF_FAMILIES / max(1.0, source.total))
-    return int(FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(numbers)))
+    numbers = np.mean([variable.is_continuous for variable in source.variables])
+    of_labels = ROWS_OF_LABELS / max(LEAST_COUNTED, source.total)
+    if numbers == 1:
+        of_numbers = float(FAMILIES_OF_NUMBERS)
+    elif source.has_missing:
+        of_numbers = ROWS_OF_FAMILIES / max(1.0, source.total)
+    else:
+        of_numbers = FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(source.variables))
+    return int(1 / (numbers / of_numbers + (1 - numbers) / of_labels))
 
 
 def _default_restarts(source: Source) -> int:

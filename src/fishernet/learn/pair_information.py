@@ -120,7 +120,7 @@ def _shared_per_row(source: Source, pairs: Sequence[tuple[int, int]], known: tup
     found = np.zeros(len(pairs))
     others = np.setdiff1d(np.arange(len(pairs)), numbers)
     found[others] = _per_row(source, [pairs[at] for at in others], known, _shared)
-    terms = MixedTerms(source, 0.0, lambda families: np.zeros(len(families)), averaged=False)
+    terms = MixedTerms(source, 0.0, averaged=False)
     for part in _parts(source, [pairs[at] for at in numbers], known):
         places = [numbers[at] for at in part]
         statistics = source.statistics([tuple(sorted(pairs[at] + known)) for at in places])

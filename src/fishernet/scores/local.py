@@ -16,7 +16,8 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +29,8 @@ from fishernet.data import Source, Statistic
 from fishernet.data.source import part_of
 from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.base import CoreTerm, Families, Score, Terms
-from fishernet.scores.mixed import MixedTerms
+from fishernet.scores.base import CoreTerm, Families, Score
+from fishernet.scores.mixed import MixedTerms, label_below_numbers
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
@@ -63,69 +64,133 @@ class LocalScores:
         self.source = source = score.source(source)
         _warn_of_resolution(source, score)
         self.score = score
-        self._terms = _terms_of(source, score)
-        self.in_core = None if self._terms is not None else _in_core(source, score)
-        self._known = _core.FamilyCache()
-        self._n_once = 0
-        self._sets = self._new_sets()
-        self._sums = None if self.in_core or self._terms is not None else _cell_sums(source, score)
+        self._terms = score.terms(source)
+        self._is_mixed = score.mixes and any(variable.is_continuous for variable in source.variables)
+        self.in_core = None if self._is_mixed or self._terms is not None else _in_core(source, score)
+        self._route = self._chosen()
+
+    def _chosen(self) -> _Route:
+        if self._is_mixed:
+            return _LabelsAndNumbers(self.source, self.score)
+        if self._terms is not None:
+            return _Remembered(self._terms.families)
+        if self.in_core is not None:
+            return _CountedInCore(*self.in_core)
+        return _Remembered(partial(_from_statistics, self.source, self.score, _cell_sums(self.source, self.score)))
 
     @property
     def n_distinct(self) -> int:
         """The number of distinct families scored so far, and of those scored only once for somebody."""
-        return self._n_once + (len(self._known) if self._sets is None else self._sets.n_families)
+        return self._route.n_distinct
 
     @property
     def of_sets(self) -> bool:
         """Whether scores are differences of terms of sets, so that tables of these are all that exact search needs."""
-        return self._terms is None or self._terms.subsets is not None
+        return not self._is_mixed and (self._terms is None or self._terms.subsets is not None)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64."""
-        if families.once:
-            return self._score_once(families)
-        flat = (families.children, families.offsets, families.parents)
-        if self._sets is not None:  # remembers every set that it counted
-            return self._sets.family_scores(*flat)
-        unknown = self._known.missing(*flat)
-        if len(unknown):
-            new = families.take(unknown)
-            self._known.store(*flat, unknown, self._score_new(new))
-        return self._known.scores(*flat)
+        return self._route(families)
 
     def for_core(self) -> _core.SetTerms | Callable[..., npt.NDArray[np.float64]]:
         """Return what a search of the core calls: its own counting, or a function of a list of families' arrays."""
-        return (lambda *flat: self(Families(*flat))) if self._sets is None else self._sets
-
-    def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
-        """Score families without a trace of them in memory."""
-        self._n_once += len(families)
-        sets = self._new_sets()
-        if sets is not None:
-            return sets.family_scores(families.children, families.offsets, families.parents)
-        return self._score_new(families)
-
-    def _new_sets(self) -> _core.SetTerms | None:
-        """Return what counts and scores in the core, and knows no set yet; None where it cannot."""
-        return None if self.in_core is None else _core.SetTerms(self.in_core[0], *self.in_core[1])
-
-    def _score_new(self, families: Families) -> npt.NDArray[np.float64]:
-        if self._terms is not None:
-            return self._terms.families(families)
-        found = self.source.family_scores(families, self.score)
-        return _by_statistics(self.source, families, self.score, self._sums) if found is None else found
+        return self._route.sets or (lambda *flat: self._route(Families(*flat)))
 
 
-def _terms_of(source: Source, score: Score) -> Terms | None:
-    """Return what scores families of all columns at once; None where the statistic of each set is needed.
+class _Route(Protocol):
+    """What scores families, and remembers those that are not asked for once."""
 
-    Families of numbers are scored so, beside labels and alone; those of labels are scored as in a table of labels.
-    """
-    if not (score.mixes and any(variable.is_continuous for variable in source.variables)):
-        return score.terms(source)
-    labels = part_of(source, [v for v, variable in enumerate(source.variables) if not variable.is_continuous])
-    prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
-    return MixedTerms(source, of_labels=LocalScores(labels, score), averaged=score.averages, **prices)
+    @property
+    def sets(self) -> _core.SetTerms | None:
+        """What counts and scores in the core."""
+        ...
+
+    @property
+    def n_distinct(self) -> int:
+        """The number of distinct families scored so far, and of those scored once."""
+        ...
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        """Return the scores of families, (n_families,)."""
+        ...
+
+
+class _CountedInCore:
+    """Families of a table's rows, which the core counts and scores; it remembers every set that it counted."""
+
+    def __init__(self, columns: _core.Columns, term: CoreTerm) -> None:
+        self._new = partial(_core.SetTerms, columns, *term)
+        self.sets, self._n_once = self._new(), 0
+
+    @property
+    def n_distinct(self) -> int:
+        return self._n_once + self.sets.n_families
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        self._n_once += len(families) if families.once else 0
+        sets = self._new() if families.once else self.sets
+        return sets.family_scores(families.children, families.offsets, families.parents)
+
+
+class _Remembered:
+    """Families that something else scores."""
+
+    sets = None
+
+    def __init__(self, score: Callable[[Families], npt.NDArray[np.float64]]) -> None:
+        self._score = score
+        self._known, self._n_once = _core.FamilyCache(), 0
+
+    @property
+    def n_distinct(self) -> int:
+        return self._n_once + len(self._known)
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        if families.once:
+            self._n_once += len(families)
+            return self._score(families)
+        scores, unknown = self._known.look_up(families.children, families.offsets, families.parents)
+        if len(unknown):
+            new = families.take(unknown)
+            scores[unknown] = self._known.store(new.children, new.offsets, new.parents, self._score(new))
+        return scores
+
+
+class _LabelsAndNumbers:
+    """Families of labels are scored as in a table of labels, those of numbers by their regressions."""
+
+    sets = None
+
+    def __init__(self, source: Source, score: Score) -> None:
+        self._names = source.names
+        self._is_number = np.array([variable.is_continuous for variable in source.variables])
+        self._label_at = (np.cumsum(~self._is_number) - 1).astype(np.int32)
+        self._labels = LocalScores(part_of(source, np.flatnonzero(~self._is_number).tolist()), score)
+        prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
+        self._numbers = _Remembered(MixedTerms(source, averaged=score.averages, **prices).families)
+
+    @property
+    def n_distinct(self) -> int:
+        return self._labels.n_distinct + self._numbers.n_distinct
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        of_numbers = self._is_number[families.children]
+        scores = np.empty(len(families))
+        if not of_numbers.all():
+            scores[~of_numbers] = self._labels(self._among_labels(families.take(np.flatnonzero(~of_numbers))))
+        if of_numbers.any():
+            scores[of_numbers] = self._numbers(families.take(np.flatnonzero(of_numbers)))
+        return scores
+
+    def _among_labels(self, families: Families) -> Families:
+        """Return families of labels by their positions among these."""
+        wrong = self._is_number[families.parents]
+        if wrong.any():
+            f = families.owners[wrong][0]
+            names = [self._names[v] for v in families.parents[wrong & (families.owners == f)].tolist()]
+            raise label_below_numbers(self._names[families.children[f]], names)
+        at = self._label_at
+        return Families(at[families.children], families.offsets, at[families.parents], families.once)
 
 
 def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | None:
@@ -176,10 +241,13 @@ def _cells(statistics: Iterable[Statistic]) -> tuple[list[npt.NDArray[np.int64]]
     return counts, states
 
 
-def _by_statistics(
-    source: Source, families: Families, score: Score, sums: _core.CellSums | None
+def _from_statistics(
+    source: Source, score: Score, sums: _core.CellSums | None, families: Families
 ) -> npt.NDArray[np.float64]:
-    """Return the score of each family from the statistics that the source gives."""
+    """Return the score of each family as the source says it, or from the statistics that it gives."""
+    said = source.family_scores(families, score)
+    if said is not None:
+        return said
     total = source.total
     scores = np.empty(len(families))
     for begin in range(0, len(families), SETS_AT_ONCE):
@@ -257,7 +325,7 @@ def subset_terms(source: Source, score: Score, *, most: int, after_part: Callabl
     MissingValueError
         When rows have missing cells.
     """
-    n, terms = len(source.variables), _terms_of(source, score)
+    n, terms = len(source.variables), score.terms(source)
     if terms is not None and terms.subsets is not None:
         joint = terms.subsets(most)
         whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32), np.zeros(n))

@@ -18,9 +18,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,6 @@ from fishernet.scores.node_average import told_as_by_all
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]
-OfLabels = Callable[[Families], Floats]
 _Pair = tuple[int, tuple[int, ...]]  # a child and its parents
 
 ALONE = 2  # parameters of a number without parents
@@ -43,15 +42,13 @@ MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
 
 class MixedTerms:
-    """Scores families of a source with columns of numbers.
+    """Scores families of the numbers of a source.
 
     Parameters
     ----------
     source : Source
     price : float
         What a parameter costs, in nats.
-    of_labels : callable
-        Scores families of the columns with labels alone, by their positions among these.
     arc_price : float
         What each parent of a number costs beside its parameters.
     averaged : bool
@@ -59,40 +56,14 @@ class MixedTerms:
         cells are missing.
     """
 
-    subsets: ClassVar[None] = None
-
-    def __init__(
-        self, source: Source, price: float, of_labels: OfLabels, *, averaged: bool, arc_price: float = 0.0
-    ) -> None:
-        self._source, self._price, self._of_labels, self._averaged = source, price, of_labels, averaged
-        self._arc_price = arc_price
+    def __init__(self, source: Source, price: float, *, averaged: bool, arc_price: float = 0.0) -> None:
+        self._source, self._price, self._averaged, self._arc_price = source, price, averaged, arc_price
         self._is_number = np.array([variable.is_continuous for variable in source.variables])
         self._numbers = np.flatnonzero(self._is_number).tolist()
         self._states = np.array([float(variable.cardinality) for variable in source.variables])
-        self._label_at = (np.cumsum(~self._is_number) - 1).astype(np.int32)
         self._by_family = source.has_missing or source.by_set
 
     def families(self, families: Families) -> Floats:
-        """Return the scores of families, (n_families,)."""
-        of_numbers = self._is_number[families.children]
-        scores = np.empty(len(families))
-        if not of_numbers.all():
-            scores[~of_numbers] = self._of_labels(self._among_labels(families.take(np.flatnonzero(~of_numbers))))
-        if of_numbers.any():
-            scores[of_numbers] = self._regressions(families.take(np.flatnonzero(of_numbers)))
-        return scores
-
-    def _among_labels(self, families: Families) -> Families:
-        """Return families of labels by their positions among these."""
-        wrong = self._is_number[families.parents]
-        if wrong.any():
-            f = families.owners[wrong][0]
-            names = [self._source.names[v] for v in families.parents[wrong & (families.owners == f)].tolist()]
-            raise label_below_numbers(self._source.names[families.children[f]], names)
-        at = self._label_at
-        return Families(at[families.children], families.offsets, at[families.parents], families.once)
-
-    def _regressions(self, families: Families) -> Floats:
         """Return the scores of families of numbers, (n_families,)."""
         cells, are_numbers = families.configurations(self._states), self._is_number[families.parents]
         n_parameters = cells * (2 + np.bincount(families.owners[are_numbers], minlength=len(families)))
