@@ -9,7 +9,7 @@
 namespace fishernet {
 namespace {
 
-constexpr double asked_again = 4;  // how often sets within a joint one are asked for, with other numbers, in the mean
+constexpr double asked_again = 200;  // how often sets within a joint one are asked for, with other numbers, in the mean
 constexpr double rows_of_cell = 32;  // in each configuration of a joint set, at least, in the mean: adding up is cheaper
 constexpr std::size_t sets_at_once = 256;           // whose moments are counted together
 constexpr std::size_t open_sets = 16;               // joint sets that take others in
