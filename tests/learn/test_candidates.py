@@ -99,6 +99,14 @@ def test_candidates_of_labels_and_numbers_are_scored_by_the_arc_that_may_be() ->
         assert found.edges == (("size", "x"),)
 
 
+def test_a_column_of_one_label_beside_numbers_is_nobodys_candidate() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=60)
+    frame = {"x": x, "same": ["a"] * 60, "y": x + rng.normal(size=60), "same too": ["b"] * 60}
+    assert set(fn.learn.structure(frame, candidates=1).dag.edges) in ({("x", "y")}, {("y", "x")})
+    assert fn.learn.structure({"x": x, "same": ["a"] * 60}, candidates=1).dag.n_edges == 0
+
+
 def test_very_many_columns_of_labels_and_numbers_have_candidates_by_default() -> None:
     rng = np.random.default_rng(4)
     frame = {f"x{v}": rng.normal(size=40) if v % 2 else rng.choice(["a", "b"], 40) for v in range(402)}

@@ -164,6 +164,7 @@ def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> R
     Pairs between which both arcs are forbidden take no other pair's place.
     """
     n = len(rules.names)
+    is_closed = rules.forbidden & rules.forbidden.T
     gains = np.full((n, n), -np.inf)
     children = np.arange(n, dtype=np.int32)
     without = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
@@ -174,14 +175,15 @@ def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> R
         block = children[begin:end]
         parents = np.concatenate([np.arange(child, dtype=np.int32) for child in block])
         later = np.repeat(block, block)
-        turned = rules.forbidden[parents, later] & ~rules.forbidden[later, parents]  # numbers are no parents of labels
+        are_open = ~is_closed[parents, later]
+        parents, later = parents[are_open], later[are_open]
+        turned = rules.forbidden[parents, later]  # numbers are no parents of labels
         parents, later = np.where(turned, later, parents), np.where(turned, parents, later)
         pairs = replace(families_of_one_size(later, parents[:, None]), once=True)
         scores = score_in_parts(scorer, pairs, lambda: watch.look(0))
         if scores is None:
             return None
         gains[pairs.children, parents] = gains[parents, pairs.children] = scores - alone[pairs.children]
-    gains[rules.forbidden & rules.forbidden.T] = -np.inf
     allowed = strongest(gains, most)
     allowed |= allowed.T
     for child, of in enumerate(rules.start.parents):

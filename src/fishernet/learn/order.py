@@ -46,7 +46,7 @@ FAMILIES_OF_BOTH = 500_000  # the same of numbers beside labels, which have a re
 FEW_OF_BOTH = 100  # columns of which some have labels; if they are no more, searches look as far as in others
 ROWS_OF_LABELS = 20_000_000_000  # the same of labels, times the rows that are counted for each family
 LEAST_COUNTED = 2000  # rows; fewer take no less, for what a family takes beside them
-ROWS_OF_FAMILIES = 1_000_000_000  # the same where families of numbers lack cells, and each goes through its own rows
+ROWS_OF_FAMILIES = 250_000_000  # the same where families of numbers lack cells, and each goes through its own rows
 MOVES = (3, 10, 30)  # what restarts over orders change, in turn
 STEPS = (20,)  # and restarts over graphs
 PAIRS_AMONG = 10
@@ -78,7 +78,10 @@ class Order(RunsInCore):
         """Return the core's search."""
         n = len(rules.names)
         numbers = sum(variable.is_continuous for variable in source.variables)
-        many = numbers < n and numbers * n > FEW_OF_BOTH**2
+        slow = (
+            n if source.has_missing else numbers
+        )  # families of labels are fast, unless each goes through its own rows
+        many = 0 < numbers < n and slow * n > FEW_OF_BOTH**2
         moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
         return _core.OrderSearch(
             rules.parents,
@@ -100,13 +103,12 @@ class Order(RunsInCore):
 def _most_families(source: Source) -> int:
     """Return how many families the restarts of a search score at most by default, by an estimate."""
     numbers = np.mean([variable.is_continuous for variable in source.variables])
-    of_labels = ROWS_OF_LABELS / max(LEAST_COUNTED, source.total)
     if numbers == 1:
-        of_numbers = float(FAMILIES_OF_NUMBERS)
-    elif source.has_missing:
-        of_numbers = ROWS_OF_FAMILIES / max(1.0, source.total)
-    else:
-        of_numbers = FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(source.variables))
+        return FAMILIES_OF_NUMBERS
+    if numbers and source.has_missing:
+        return int(ROWS_OF_FAMILIES / max(1.0, source.total))
+    of_labels = ROWS_OF_LABELS / max(LEAST_COUNTED, source.total)
+    of_numbers = FAMILIES_OF_BOTH * min(1.0, FEW_OF_BOTH / len(source.variables))
     return int(1 / (numbers / of_numbers + (1 - numbers) / of_labels))
 
 

@@ -78,6 +78,19 @@ def test_spaces_after_every_delimiter_are_no_part_of_cells(tmp_path: Path, name:
     assert held(tmp_path, content, name) == {"a": [1, 2], "b": ["x", "y "], "c": [None, 5]}
 
 
+def test_rows_of_many_labels_between_blanks_are_cells_and_sentences_are_not(tmp_path: Path) -> None:
+    rows = [f"A1{i % 3}  {i % 7} A3{i % 2} A4 A6{i % 5} A75 A9 A10{i % 4} A12 A14" for i in range(1, 40)]
+    path = tmp_path / "german.data"
+    path.write_text("\n".join(rows) + "\n")
+    with pytest.warns(FishernetWarning, match="looks like a row"):
+        table = read_table(path)
+    assert (table.n_rows, len(table.variables)) == (39, 10)
+    assert table.variables[0].states == ("A10", "A11", "A12")
+    path = tmp_path / "made.csv"
+    path.write_text("made\n" + "\n".join(f"Mon Jan {i:02d} 12:00:00 UTC 2020" for i in range(1, 29)) + "\n")
+    assert len(read_table(path, categorical=["made"]).variables) == 1
+
+
 def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:
     assert held(tmp_path, "a,b\n  1,x\n 20,y\n300,x\n") == {"a": [1, 20, 300], "b": ["x", "y", "x"]}
 

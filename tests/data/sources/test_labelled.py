@@ -54,3 +54,32 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
         path.write_bytes(b"junk")
         with pytest.raises(FileFormatError, match=f"is no {kind} file, or a broken one"):
             fn.read_table(path)
+
+
+def test_dates_that_no_calendar_has_are_numbers_and_others_stay_dates(tmp_path: Path) -> None:
+    day = 86_400.0
+    frame = pd.DataFrame({"born": 13_630_723_200 + day * np.arange(6.0), "seen": 13_630_723_200 + day * np.arange(6.0)})
+    frame.loc[3, "seen"] = 6_306_150_067_200  # of a year above 200,000
+    path = tmp_path / "t.sav"
+    pyreadstat.write_sav(frame, str(path), variable_format={"born": "DATE11", "seen": "DATETIME20"})
+    with pytest.warns(FishernetWarning, match="the dates of 'seen' go beyond the year 9999, so SPSS's numbers"):
+        table = fn.read_table(path, continuous=["seen"])
+    assert table.variables[0].unit is not None
+    assert table.numbers[0].tolist() == (np.arange(6.0) + 16_335).tolist()  # days since 1970
+    assert table.numbers[1].tolist() == frame["seen"].tolist()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_reasons_for_missing_numbers_are_missing_cells(tmp_path: Path, whole: bool) -> None:
+    """Stata's .a to .z may have labels of their own."""
+    values: list[float | str] = [1, 2, 1, 2, "a", "z"] if whole else [1.5, 2.5, 3.25, 0.75, "a", "z"]
+    path = tmp_path / "t.dta"
+    pyreadstat.write_dta(
+        pd.DataFrame({"x": pd.Series(values, dtype=object)}),
+        str(path),
+        missing_user_values={"x": ["a", "z"]},
+        variable_value_labels={"x": {"a": "refused", "z": "unknown"}},
+    )
+    table = fn.read_table(path, continuous=["x"])
+    assert table.numbers[0][:4].tolist() == values[:4]
+    assert np.isnan(table.numbers[0][4:]).all()

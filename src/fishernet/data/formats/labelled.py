@@ -6,7 +6,8 @@ notes on numbers. It needs pyreadstat, of the extra ``stats``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,14 @@ def labelled_contents(path: Path) -> Contents:
     except ImportError:
         fact = f"files of {kind} need pyreadstat: {INSTALL}, or export the table as CSV"
         raise FileFormatError(path, fact) from None
+    read = partial(getattr(pyreadstat, reader), str(path), output_format="dict")
+    far: list[str] = []
     try:
-        columns, described = getattr(pyreadstat, reader)(str(path), output_format="dict")
+        try:
+            columns, described = read()
+        except OverflowError:  # a date of the year 20150: only its column is no dates
+            columns, described = read(disable_datetime_conversion=True)
+            far = _with_dates(columns, read)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError) as error:
         raise FileFormatError(path, f"is no {kind} file, or a broken one ({error})") from None
     labels = described.variable_value_labels
@@ -50,11 +57,27 @@ def labelled_contents(path: Path) -> Contents:
         arrays[name], whole = _labelled(array_of(cells), labels.get(name, {}))
         partly += [] if whole else [name]
     table = pa.table(arrays)
-    notes: tuple[Note, ...] = ()
-    if partly:
-        fact = f"some values of {listed(partly)} have labels and others none, so these are read as they are"
-        notes = (Note(fact, "na_values", (Remedy({"exclude": partly}, "leave them out"),)),)
+    facts = {
+        f"some values of {listed(partly)} have labels and others none, so these are read as they are": partly,
+        f"the dates of {listed(far)} go beyond the year 9999, so {kind}'s numbers of these are read": far,
+    }
+    notes = tuple(
+        Note(fact, "na_values", (Remedy({"exclude": names}, "leave them out"),))
+        for fact, names in facts.items()
+        if names
+    )
     return Contents(str(path), kind, table.schema, lambda names, _: iter([table.select(list(names))]), notes)
+
+
+def _with_dates(columns: dict[str, Any], read: Callable[..., tuple[dict[str, Any], Any]]) -> list[str]:
+    """Put dates in the place of their numbers, column by column, and return the columns that hold others, too."""
+    far = []
+    for name in columns:
+        try:
+            columns[name] = read(usecols=[name])[0][name]
+        except OverflowError:
+            far.append(name)
+    return far
 
 
 def _by_content(path: Path) -> tuple[str, str]:
@@ -74,10 +97,13 @@ def array_of(cells: Any) -> pa.Array:
 
 
 def _labelled(array: pa.Array, labels: Mapping[Any, str]) -> tuple[pa.Array, bool]:
-    """Return a column, by its labels where every value that occurs has one, and whether every value has."""
-    if not labels:
+    """Return a column, by its labels where every value that occurs has one, and whether every value has.
+
+    Numbers of Stata and SAS may lack for a reason that has a label and is a letter: they are missing.
+    """
+    codes = sorted(code for code in labels if isinstance(code, str) == is_text(array.type))
+    if not codes:
         return array, True
-    codes = sorted(labels)
     texts = [str(labels[code]) for code in codes]
     held = pc.index_in(array, pa.array(codes).cast(array.type, safe=False))
     if held.null_count > array.null_count or len(set(texts)) < len(texts):

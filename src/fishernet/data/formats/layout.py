@@ -45,6 +45,7 @@ MOST_NEW = 3  # of so many labels of a first row one may be missing from the row
 YEARS = range(1900, 2101)
 QUOTED_NUMBER = re.compile(r"\"[+-]?[0-9.]+\"")  # a name, where the numbers below are in no quotes
 LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no answer", "dk")
+MANY_CELLS = 8  # of a row that blanks cut: more than words of a date, or of sentences of equal length
 LEAST_BELOW = 2  # rows that tell what a column holds
 NO_TABLE = (  # what a text begins with that is no table
     (re.compile(r"\s*<(?:!doctype|html|\?xml|table|head|body)\b", re.IGNORECASE), "an HTML or XML page"),
@@ -241,13 +242,14 @@ def _n_cut_by(mark: str, sample: Sequence[Record]) -> int:
 
 
 def _is_cut_by_blanks(sample: Sequence[Record]) -> bool:
-    """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers."""
+    """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers or into many cells."""
     cut = [_cut_by_blanks(line) for record in sample for line in record.text.splitlines() if line.strip()]
     width, rows = len(cut[-1]), cut[1:]
     if width < 2 or len(rows) < LEAST_BELOW or any(len(cells) != width for cells in rows):
         return False
     cells = [cell for row in rows for cell in row]
-    return len(cut[0]) in (width, width - 1) and 2 * sum(map(_is_number, cells)) >= len(cells)
+    is_table = width >= MANY_CELLS or 2 * sum(map(_is_number, cells)) >= len(cells)
+    return len(cut[0]) in (width, width - 1) and is_table
 
 
 def _cut_by_blanks(line: str) -> list[str]:
