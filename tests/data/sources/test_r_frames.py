@@ -52,7 +52,7 @@ def test_one_of_several_data_frames_is_read(tmp_path: Path, monkeypatch: pytest.
 def test_what_is_no_such_file(tmp_path: Path) -> None:
     path = tmp_path / "t.rds"
     path.write_bytes(b"junk")
-    with pytest.raises(FileFormatError, match="is no file of R, or a broken one"):
+    with pytest.raises(FileFormatError, match="is no file of R, a broken one, or holds more"):
         fn.read_table(path)
     with pytest.raises(fn.SchemaError, match="delimiter is for text files"):
         fn.read_table(path, delimiter=";")

@@ -58,7 +58,11 @@ def _read(path: Path) -> dict[Any, Any]:
         fact = "holds text that is not UTF-8; write the data frame with write.csv, or save it anew after enc2utf8"
         raise FileFormatError(path, fact) from None
     except (pyreadr.PyreadrError, pyreadr.LibrdataError, ValueError) as error:
-        raise FileFormatError(path, f"is no file of R, or a broken one ({error})") from None
+        fact = (
+            f"is no file of R, a broken one, or holds more than data frames ({error}); in R, save the data frame alone "
+            "with saveRDS, or write it with write.csv"
+        )
+        raise FileFormatError(path, fact) from None
     return found
 
 
