@@ -25,7 +25,12 @@ Array = npt.NDArray[np.float64]
 Result = dict[str, Any]
 
 # What a process begins with: with `--against` it may be told which tree to import ours from.
-TREE_FIRST = "import os, sys; t = os.environ.get('BENCHMARK_TREE'); t and sys.path.insert(0, t)"
+TREE_FIRST = """
+import os, sys
+if tree := os.environ.get('BENCHMARK_TREE'):
+    sys.path.insert(0, tree)  # an editable installation is found before any path
+    sys.meta_path[:] = [finder for finder in sys.meta_path if 'editable' not in type(finder).__module__]
+"""
 SLOW = 5.0  # seconds: such a call needs no warm-up and no repetition
 MOST = 200  # repetitions of short calls, which end before when the budget of seconds is used up
 TURN = 0.05  # seconds that a turn of `--against` lasts at least: a call of microseconds is made many times in it
@@ -148,7 +153,7 @@ def python(code: str, *arguments: str, clock: Callable[[Any, float], float] = la
     """Return a call that runs Python to its end; braces in its arguments are filled in from the data's options."""
 
     def run(filled: list[str]) -> str:
-        command = [sys.executable, "-c", f"{TREE_FIRST}; {code}", *filled]
+        command = [sys.executable, "-c", f"{TREE_FIRST}\n{code}", *filled]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     return Call(lambda data: [part.format(**data.options) for part in arguments], run, lambda *_: "", clock=clock)
