@@ -85,7 +85,7 @@ std::int64_t OrderSearch::restarts_within_reach() const {
     return std::min(options_.restarts, std::max(options_.least_restarts, options_.most_families / families_of_turns()));
 }
 
-// Of one search over orders: every variable has two turns at least.
+// Of one search over orders: a quarter of the variables have one at least.
 std::int64_t OrderSearch::turns_within_reach() const {
     const double turns = families_of_climb * static_cast<double>(options_.most_families) / static_cast<double>(families_of_turns());
     return static_cast<std::int64_t>(std::clamp(turns, 0.25, 1e9) * rules_.n);

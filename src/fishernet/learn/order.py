@@ -78,9 +78,7 @@ class Order(RunsInCore):
         """Return the core's search."""
         n = len(rules.names)
         numbers = sum(variable.is_continuous for variable in source.variables)
-        slow = (
-            n if source.has_missing else numbers
-        )  # families of labels are fast, unless each goes through its own rows
+        slow = n if source.has_missing else numbers  # columns whose families go through rows of their own
         many = 0 < numbers < n and slow * n > FEW_OF_BOTH**2
         moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
         return _core.OrderSearch(

@@ -64,8 +64,8 @@ class LocalScores:
         self.source = source = score.source(source)
         _warn_of_resolution(source, score)
         self.score = score
-        self._terms = score.terms(source)
         self._is_mixed = score.mixes and any(variable.is_continuous for variable in source.variables)
+        self._terms = None if self._is_mixed else score.terms(source)
         self.in_core = None if self._is_mixed or self._terms is not None else _in_core(source, score)
         self._route = self._chosen()
 

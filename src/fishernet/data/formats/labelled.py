@@ -48,7 +48,7 @@ def labelled_contents(path: Path) -> Contents:
             columns, described = read()
         except OverflowError:  # a date of the year 20150: only its column is no dates
             columns, described = read(disable_datetime_conversion=True)
-            far = _with_dates(columns, read)
+            far = _with_dates(columns, list(columns), read)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError) as error:
         raise FileFormatError(path, f"is no {kind} file, or a broken one ({error})") from None
     labels = described.variable_value_labels
@@ -69,15 +69,21 @@ def labelled_contents(path: Path) -> Contents:
     return Contents(str(path), kind, table.schema, lambda names, _: iter([table.select(list(names))]), notes)
 
 
-def _with_dates(columns: dict[str, Any], read: Callable[..., tuple[dict[str, Any], Any]]) -> list[str]:
-    """Put dates in the place of their numbers, column by column, and return the columns that hold others, too."""
-    far = []
-    for name in columns:
-        try:
-            columns[name] = read(usecols=[name])[0][name]
-        except OverflowError:
-            far.append(name)
-    return far
+def _with_dates(
+    columns: dict[str, Any], names: list[str], read: Callable[..., tuple[dict[str, Any], Any]]
+) -> list[str]:
+    """Put dates in the place of their numbers in some columns, and return those that hold others, too.
+
+    A file may have thousands of columns: each reading halves them.
+    """
+    try:
+        columns.update(read(usecols=names)[0])
+    except OverflowError:
+        if len(names) == 1:
+            return names
+        half = len(names) // 2
+        return [*_with_dates(columns, names[:half], read), *_with_dates(columns, names[half:], read)]
+    return []
 
 
 def _by_content(path: Path) -> tuple[str, str]:
