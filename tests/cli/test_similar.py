@@ -24,9 +24,10 @@ def small(tmp_path: Path) -> Path:
 # ------------------------------------------------------------------------------------------------------------ numbers
 
 
-def test_json_says_what_the_library_says(asia: Path, rows: Path) -> None:
-    facts = facts_of("similar", asia, rows, "--row", 9, "-n", 25)
-    found = fn.select.similar(fn.kernels.FisherKernel(ASIA), ROWS, 9, n=25)
+@pytest.mark.parametrize("by", ["agreement", "fisher"])
+def test_json_says_what_the_library_says(asia: Path, rows: Path, by: str) -> None:
+    facts = facts_of("similar", asia, rows, "--row", 9, "-n", 25, *(["--by", by] if by == "fisher" else []))
+    found = fn.select.similar(ASIA if by == "agreement" else fn.kernels.FisherKernel(ASIA), ROWS, 9, n=25)
     assert (facts["rows"], facts["row"]) == (200, 9)
     assert [one["row"] for one in facts["similar"]] == found.indices.tolist()
     assert [one["cosine"] for one in facts["similar"]] == found.cosines.tolist()
@@ -47,12 +48,12 @@ def test_states_are_those_of_the_rows(asia: Path, rows: Path) -> None:
 
 def test_text_names_what_adds_most(small: Path) -> None:
     path = small.with_suffix(".csv")
-    assert good("similar", small, path, "--row", 0).out.splitlines() == [
+    assert good("similar", small, path, "--row", 0, "--by", "fisher").out.splitlines() == [
         "row  cosine  adds most to the cosine",
         "0    1.0000  c = 0 (+0.56), b = 0 (+0.25), a = 0 (+0.19)",
         "1    0.5000  c = 0 (+0.56), a = 0 (+0.19), b = 1 (-0.25)",
     ]
-    assert good("similar", small, path, "--row", 0, "--top", 1, "-n", 1).out.splitlines() == [
+    assert good("similar", small, path, "--row", 0, "--top", 1, "-n", 1, "--by", "fisher").out.splitlines() == [
         "row  cosine  adds most to the cosine",
         "0    1.0000  c = 0 (+0.56)",
     ]
@@ -76,7 +77,7 @@ def test_a_term_too_small_to_show_has_no_minus(tmp_path: Path) -> None:
     a, c = fn.Variable("a", ["0", "1"]), fn.Variable("c", ["0", "1"])
     fn.save(fn.BayesianNetwork.from_tables([a, c], {}, {"a": [0.5, 0.5], "c": [0.001, 0.999]}), tmp_path / "m.json")
     (tmp_path / "t.csv").write_text("a,c\n0,0\n1,0\n", encoding="utf-8")
-    out = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0).out
+    out = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0, "--by", "fisher").out
     assert out.splitlines()[2] == "1    0.9980  c = 0 (+1.00), a = 1 (+0.00)"
 
 
@@ -138,7 +139,7 @@ def test_rows_with_missing_cells_are_compared_by_what_is_known(asia: Path, tmp_p
     path = tmp_path / "holes.csv"
     fn.write_table(holes, path)
     row = int(np.argmax(holes.column("dysp") == 2))  # one that lacks it
-    words = ("similar", asia, path, "--row", row, "--missing", "keep")
+    words = ("similar", asia, path, "--row", row, "--missing", "keep", "--by", "fisher")
     facts = facts_of(*words, "-n", 100)
     found = fn.select.similar(fn.kernels.HiddenVariableKernel(ASIA), holes, row, n=100)
     assert [one["row"] for one in facts["similar"]] == found.indices.tolist()

@@ -11,6 +11,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.kernels import (
+    AgreementKernel,
     CountKernel,
     FeatureKernel,
     FisherKernel,
@@ -91,6 +92,11 @@ class Case(NamedTuple):
 
 
 CASES: dict[str, Case] = {
+    "agreement": Case(AgreementKernel(NET), TABLE),
+    "agreement, missing cells": Case(AgreementKernel(NET, redrawn=0.2), INCOMPLETE),
+    "agreement, nothing drawn": Case(AgreementKernel(NET, redrawn=0), TABLE),
+    "agreement of decision trees": Case(AgreementKernel(GROWN), GROWN.sample(40, seed=1)),
+    "agreement of numbers": Case(AgreementKernel(REGRESSIONS), NUMBERS),
     "Fisher": Case(FISHER, TABLE),
     "Fisher, practical": Case(PRACTICAL, TABLE),
     "Fisher, empirical": Case(EMPIRICAL, TABLE),

@@ -71,7 +71,7 @@ def test_frames_have_a_row_for_each_pair() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fn.select.nearest("spectrum", ["a"]), "must be a kernel, as .*, not a str"),  # type: ignore[arg-type]
+        (lambda: fn.select.nearest("spectrum", ["a"]), "needs a kernel, as .*, not a str"),  # type: ignore[arg-type]
         (lambda: fn.kernels.gram_matrix(None, ["a"]), "needs a kernel"),  # type: ignore[arg-type]
         (lambda: fn.select.nearest(fn.kernels.SpectrumKernel(1), "abc"), "not one string"),
         (lambda: fn.kernels.gram_matrix(fn.kernels.SpectrumKernel(1), "abc"), "not one string"),

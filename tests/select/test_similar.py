@@ -167,7 +167,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     for rows in (TABLE[:2], TABLE[:0]):
         with pytest.raises(FishernetError, match="one row"):
             fn.select.similar(kernel, TABLE, rows)
-    for other in (None, NET, fn.kernels.FisherKernel):
+    for other in (None, TABLE, fn.kernels.FisherKernel):
         with pytest.raises(SchemaError, match="similar needs a kernel"):
             fn.select.similar(other, TABLE, 0)  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="row must be a position"):

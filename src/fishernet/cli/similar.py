@@ -25,7 +25,9 @@ from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.data.originals import shown_cells
+from fishernet.kernels import AgreementKernel
 from fishernet.kernels.fisher.hidden_variables import row_kernel
+from fishernet.kernels.kernel import BaseKernel
 from fishernet.select import Similar
 from fishernet.select import similar as most_similar
 
@@ -37,20 +39,27 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @table_argument
 @count("--row", metavar="I", required=True, help="The given row, counted from 0.")
 @count("-n", "n", default=10, show_default=True, help="How many rows to find.")
+@click.option(
+    "--by",
+    type=click.Choice(["agreement", "fisher"]),
+    default="agreement",
+    show_default=True,
+    help="The kernel: the columns in which rows agree, as far as the rest of them says; or the Fisher kernel.",
+)
 @count("--top", default=3, show_default=True, help="How many variables to name per row.")
 @text_options
 @missing_option("keep", "state", "error")
 @answering()
-def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
-    """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .net, ...).
+def similar(model: Path, table: Path, row: int, n: int, by: str, top: int, missing: str) -> Answer:
+    """Find the rows of TABLE that are most like one of them, by a kernel of MODEL (.json, .bif, .net, ...).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
     with the row's cells as they are in the file. With --json all of them are, with the states that the model takes them
     for, and with all cells of the row. The given row itself is one of those that are compared; of equally like rows
     the first come first. Rows are counted from 0.
 
-    Rows with missing cells (--missing keep) are compared by the features that are expected given what is known of each;
-    their missing cells are shown as ?.
+    Rows with missing cells (--missing keep) are compared by what is expected of these given what is known of each row;
+    missing cells are shown as ?.
 
     \b
     Example
@@ -66,9 +75,9 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
         data = with_states_of_model(data)
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        kernel = row_kernel(network, data, seed=SEED)
+        kernel: BaseKernel = AgreementKernel(network) if by == "agreement" else row_kernel(network, data, seed=SEED)
         found = list(_found(most_similar(kernel, data, row, n=n), file.frame))
-    facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
+    facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row, "by": by}
     lines = [("row", "cosine", "adds most to the cosine")]
     lines += [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
     return Answer(

@@ -169,11 +169,10 @@ def mixed_prediction(net: MixedNetwork, rows: Table, target: int, limit: int) ->
 
 def mixed_number(net: MixedNetwork, rows: Table, target: int, limit: int = MAX_TABLE) -> tuple[Array, Array]:
     """Return the mean of a number and its standard deviation given what else each row knows, both (n_rows,)."""
-    variable, lacking = net.variables[target], GappedRows(net, rows, target, limit=limit)
+    variable = net.variables[target]
     found, spread = np.zeros(rows.n_rows), np.zeros(rows.n_rows)
-    for some, gap in _around(lacking, target):
-        weights, mean, covariance = row_mixture(gap, lacking.cells, some, [target])
-        means, sds = moments_on_scale(variable, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
+    for some, weights, on_scale in _mixtures(net, rows, target, limit):
+        means, sds = moments_on_scale(variable, *on_scale)
         found[some] = (weights * means).sum(axis=1)
         spread[some] = np.sqrt((weights * (sds**2 + (means - found[some][:, None]) ** 2)).sum(axis=1))
     return _require_possible(found, variable.name), spread
@@ -181,13 +180,31 @@ def mixed_number(net: MixedNetwork, rows: Table, target: int, limit: int = MAX_T
 
 def mixed_quantiles(net: MixedNetwork, rows: Table, target: int, shares: Sequence[float], limit: int) -> Array:
     """Return the numbers that a number is at most with some probabilities in each row, (n_rows, n_shares)."""
-    variable, lacking = net.variables[target], GappedRows(net, rows, target, limit=limit)
-    found = np.zeros((rows.n_rows, len(shares)))
+    variable, found = net.variables[target], np.zeros((rows.n_rows, len(shares)))
+    for some, weights, on_scale in _mixtures(net, rows, target, limit):
+        found[some] = np.stack([quantiles(variable, weights, *on_scale, q) for q in shares], axis=1)
+    return _require_possible(found, variable.name)
+
+
+def mixed_shares_up_to(net: MixedNetwork, rows: Table, target: int, bounds: Array, limit: int = MAX_TABLE) -> Array:
+    """Return the probability that a number is at most some others given what else a row knows, (n_rows, n_bounds)."""
+    from scipy.special import ndtr  # slow to import, and needed by few calls
+
+    variable, found = net.variables[target], np.zeros((rows.n_rows, len(bounds)))
+    for some, weights, (means, sds) in _mixtures(net, rows, target, limit):
+        for place, bound in enumerate(variable.scaled(bounds)):
+            found[some, place] = (weights * ndtr((bound - means) / sds)).sum(axis=1)
+    return _require_possible(found, variable.name)
+
+
+def _mixtures(
+    net: MixedNetwork, rows: Table, target: int, limit: int
+) -> Iterator[tuple[Rows, Array, tuple[Array, Array]]]:
+    """Yield some rows at once with a number's mixture in each: weights, and means and sds on its scale, (n, K)."""
+    lacking = GappedRows(net, rows, target, limit=limit)
     for some, gap in _around(lacking, target):
         weights, mean, covariance = row_mixture(gap, lacking.cells, some, [target])
-        of = weights, mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0])
-        found[some] = np.stack([quantiles(variable, *of, q) for q in shares], axis=1)
-    return _require_possible(found, variable.name)
+        yield some, weights, (mean[:, :, 0], np.sqrt(covariance[:, :, 0, 0]))
 
 
 def _around(lacking: GappedRows, target: int) -> Iterator[tuple[Rows, Gap]]:

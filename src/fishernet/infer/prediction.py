@@ -23,7 +23,7 @@ from fishernet.infer.conditioned import Queried
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, network_of, planned
 from fishernet.infer.mixed import is_mixed
-from fishernet.infer.mixed_answers import mixed_prediction, mixed_quantiles
+from fishernet.infer.mixed_answers import mixed_prediction, mixed_quantiles, mixed_shares_up_to, query_mixed
 from fishernet.infer.mixtures import tails
 from fishernet.infer.normal import Normal, completed, gaps_of, is_normal
 
@@ -150,16 +150,47 @@ def predict_interval(
         return mixed_quantiles(model, given, position, shares, checked_limit(max_table))
     from scipy.special import ndtri  # slow to import, and needed by few calls
 
-    others = [v for v in range(len(model.names)) if v != position]
+    means, sds = _moments(model, data, position)
+    return np.asarray(means[:, None] + sds[:, None] * ndtri(shares))
+
+
+def shares_up_to(model: Any, data: Any, target: str, bounds: Array) -> Array:
+    """Return the probability that a number is at most some others given the cells of each row, (n_rows, n_bounds).
+
+    Data, errors and missing cells are as for `predict_proba`.
+    """
+    position = positions(model.names, [target])[0]
+    if is_mixed(model):
+        return mixed_shares_up_to(model, without_target(data, model.variables, position, "error"), position, bounds)
+    from scipy.special import ndtr  # slow to import, and needed by few calls
+
+    means, sds = _moments(model, data, position)
+    return np.asarray(ndtr((bounds - means[:, None]) / sds[:, None]))
+
+
+def number_quantiles(model: Any, target: str, shares: Sequence[float]) -> Array:
+    """Return the numbers that a number is at most with some probabilities where nothing is known, (n_shares,)."""
+    if is_mixed(model):
+        found: Any = query_mixed(model, target, None, None, MAX_TABLE)
+        return np.array([found.quantile(share) for share in shares])
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    at = positions(model.names, [target])[0]
+    return np.asarray(model.mean[at] + np.sqrt(model.covariance[at, at]) * ndtri(np.array(shares)))
+
+
+def _moments(model: Normal, data: Any, target: int) -> tuple[Array, Array]:
+    """Return a number's mean and standard deviation given the other numbers of each row, both (n_rows,)."""
+    others = [v for v in range(len(model.names)) if v != target]
     rows = numbers_with_gaps(data, model.variables, [model.names[v] for v in others])
     columns = np.full((len(model.names), len(rows)), np.nan)
     columns[others] = rows.T
-    found = np.zeros((len(rows), 2))
+    means, sds = np.zeros(len(rows)), np.zeros(len(rows))
     for gap in gaps_of(columns):
-        at = gap.missing.tolist().index(position)
-        means, covariance = gap.given(model, columns)
-        found[gap.rows] = means[at][:, None] + np.sqrt(covariance[at, at]) * ndtri(shares)
-    return found
+        at = gap.missing.tolist().index(target)
+        found, covariance = gap.given(model, columns)
+        means[gap.rows], sds[gap.rows] = found[at], np.sqrt(covariance[at, at])
+    return means, sds
 
 
 def predict_proba(

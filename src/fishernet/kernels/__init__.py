@@ -9,6 +9,7 @@ mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compa
 `Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
+from fishernet.kernels.agreement import AgreementKernel
 from fishernet.kernels.by_matrix import GaussianKernel, Precomputed
 from fishernet.kernels.fisher.hidden_variables import HiddenVariableKernel
 from fishernet.kernels.fisher.kernel import FisherKernel
@@ -25,6 +26,7 @@ from fishernet.kernels.similarity import Similarity
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
+    "AgreementKernel",
     "CountKernel",
     "FeatureKernel",
     "FeatureSums",

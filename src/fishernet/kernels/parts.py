@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.data import State
+from fishernet.kernels.features import Features, Matrix, check_cells, inner, is_sparse
 from fishernet.models.conditionals.base import Conditional
 
 Positions = npt.NDArray[np.int64]
@@ -66,3 +67,11 @@ def parts_of_regressions(names: Sequence[str], widths: Sequence[int]) -> Feature
     """Return the parts of features that are ordered by variable; `widths` has the number of each variable's."""
     variable_of = np.repeat(np.arange(len(widths)), widths)
     return FeatureParts(tuple(names), variable_of, None, np.empty(0, dtype=np.int64), lambda _group: {})
+
+
+def terms_by_variable(x: Features, y: Features | None, parts: FeatureParts) -> Matrix:
+    """Return what each variable's features add to the inner products of rows, (n_variables, n, m); y None is x."""
+    check_cells(len(parts.names) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
+    x, y = (of.tocsc() if of is not None and is_sparse(of) else of for of in (x, y))
+    own = [np.flatnonzero(parts.variable_of == v) for v in range(len(parts.names))]
+    return np.stack([inner(x[:, at], None if y is None else y[:, at]) for at in own])

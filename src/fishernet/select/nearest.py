@@ -15,7 +15,9 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
+from fishernet.infer.factors import Asked
 from fishernet.kernels import Kernel, Normalized, has_features
+from fishernet.kernels.agreement import kernel_of
 from fishernet.kernels.rows import plain_rows
 
 BLOCK = 64
@@ -45,7 +47,12 @@ class Nearest(Framed):
 
 
 def nearest(
-    kernel: Kernel, X: Any, *, of: Iterable[int] | None = None, n: int = 10, progress: Progress | None = None
+    kernel: Kernel | Asked,
+    X: Any,
+    *,
+    of: Iterable[int] | None = None,
+    n: int = 10,
+    progress: Progress | None = None,
 ) -> Nearest:
     """Find for each of some strings, or other items, those that are most like it.
 
@@ -54,7 +61,8 @@ def nearest(
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : Kernel, BayesianNetwork or MarkovNetwork
+        A network stands for its `AgreementKernel`.
     X : list of strings, or what else the kernel takes that has parts
     of : iterable of int, optional
         Positions of the items that others are compared with; all without it.
@@ -82,7 +90,7 @@ def nearest(
     >>> found.indices.ravel()
     array([2, 0, 0])
     """
-    cosine = Normalized(kernel)
+    cosine = Normalized(kernel_of(kernel, "nearest"))
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
     items = plain_rows(X)

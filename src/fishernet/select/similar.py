@@ -16,8 +16,10 @@ from fishernet.base.names import several, shown
 from fishernet.data import Table
 from fishernet.data.frames.rows import arrow_rows, held, taken
 from fishernet.data.matching import Data, as_data, is_frame, is_table
+from fishernet.infer.factors import Asked
 from fishernet.kernels import Kernel, Normalized
-from fishernet.kernels.kernel import BaseKernel, adapted
+from fishernet.kernels.agreement import kernel_of
+from fishernet.kernels.kernel import BaseKernel
 from fishernet.kernels.rows import Rows
 
 BLOCK = 4096
@@ -59,7 +61,7 @@ class Similar(Framed):
         return arrow_rows(self.data, self.indices, {"cosine": self.cosines})
 
 
-def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
+def similar(kernel: Kernel | Asked, table: Data, row: Any, *, n: int = 10) -> Similar:
     """Find the rows of a table that are most like a given one.
 
     Likeness is the cosine ``K(x, y) / sqrt(K(x, x) K(y, y))``. The kernel itself would not do: it grows with the
@@ -68,8 +70,9 @@ def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
 
     Parameters
     ----------
-    kernel : Kernel
-        Under the Fisher kernel of a network of tables it is also said what each variable adds.
+    kernel : Kernel, BayesianNetwork or MarkovNetwork
+        A network stands for its `AgreementKernel`, whose neighbours are of one class most often. Under that one, and
+        under the Fisher kernel of a network of tables, it is also said what each variable adds.
     table : Table, data frame, or what else the kernel takes, as a list of strings
     row : int, or table or frame of one row, or one string
         A position in the table (negative ones count from its end), or a row of its own.
@@ -93,11 +96,11 @@ def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
     >>> import fishernet as fn
     >>> asia = fn.datasets.load("asia")
     >>> table = asia.sample(500, seed=1)
-    >>> found = fn.select.similar(fn.kernels.FisherKernel(asia), table, 7, n=3)
+    >>> found = fn.select.similar(asia, table, 7, n=3)
     >>> found.cosines.round(6)
     array([1., 1., 1.])
     """
-    known = adapted(kernel, "similar", logs=True)
+    known = kernel_of(kernel, "similar")
     n = check.integer(n, "n", least=1)
     data = held(table)
     rows = known.rows(data)
@@ -116,7 +119,7 @@ def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
 
 
 def _shares(kernel: BaseKernel, rows: Rows, given: Rows) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-    """Return the variables of a Fisher kernel, and what each adds to the cosines; none of other kernels."""
+    """Return the variables over which a kernel is a sum, and what each adds to the cosines; none of other kernels."""
     if not kernel.term_names:
         return (), np.zeros((len(rows), 0))
     terms = kernel.terms(rows, given)[:, :, 0].T

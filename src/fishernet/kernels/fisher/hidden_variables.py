@@ -19,18 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
-from fishernet.kernels.features import Features, Matrix, check_cells, inner
+from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, kernel_features
 from fishernet.kernels.fisher.expected_mixed import ExpectedMixedFeatures
 from fishernet.kernels.fisher.kernel import FisherKernel
 from fishernet.kernels.kernel import FeatureMade, ModelKernel
-from fishernet.kernels.parts import FeatureParts
+from fishernet.kernels.parts import FeatureParts, terms_by_variable
 from fishernet.models import BayesianNetwork
 
 
@@ -162,12 +161,8 @@ class HiddenVariableKernel(FeatureMade):
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64."""
-        x = self.features(X).tocsc()
-        y = None if Y is None else self.features(Y).tocsc()
-        owners = self.feature_parts.variable_of
-        own = [np.flatnonzero(owners == v) for v in range(len(self.model.names))]
-        check_cells(len(own) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
-        return np.stack([inner(x[:, at], None if y is None else y[:, at]) for at in own])
+        y = None if Y is None else self.features(Y)
+        return terms_by_variable(self.features(X), y, self.feature_parts)
 
     def __repr__(self) -> str:
         return f"HiddenVariableKernel({self.model!r}, hidden={list(self.hidden)})"
