@@ -3,13 +3,14 @@
 Tables with a class are cut into folds. A similarity is fitted to the training rows without their class, and is asked
 which rows are alike: by the classes of the nearest training rows, by a support vector machine, and by how far rows of a
 class that was not there in training are from those that were. The baselines are those of Boriah, Chandola and Kumar
-(2008), and ConDist (Ring et al., 2015), which sees pairs of columns.
+(2008), and ConDist (Ring et al., 2015), which sees pairs of columns. Tables with numbers are asked again with the
+numbers as they come, beside Gower's coefficient (1971) and Euclid's distance.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from sklearn.svm import SVC
 
 import fishernet as fn
 from fishernet.base.vocabulary import SimilarityName
-from fishernet.kernels import FisherKernel, HiddenVariableKernel, Normalized, Similarity
+from fishernet.kernels import AgreementKernel, FisherKernel, HiddenVariableKernel, Normalized, Similarity
 from studies import figures
 from studies.study import Array, Run, Table, main, mean
 
@@ -47,8 +48,10 @@ MEASURES: tuple[SimilarityName, ...] = (
     "overlap", "eskin", "iof", "of", "goodall1", "goodall3", "goodall4", "lin", "condist",
 )  # fmt: skip
 NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN = "no arcs", "tree", "Fisher", "Fisher cosine", "by column"
+AS_READ, AGREEMENT = "agreement, p = 0", "agreement"
 WITH_CLASS, LOG = "with class", "-log P"
-METHODS = (*MEASURES, NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN)  # that see no class, in all tasks
+METHODS = (*MEASURES, NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN, AS_READ, AGREEMENT)  # that see no class, in all tasks
+OF_NUMBERS = ("Gower", "Gower by rank", "Euclid", COSINE, AS_READ, AGREEMENT)
 TASKS = {
     "nearest": "nearest neighbour",
     "five-nearest": "five nearest neighbours",
@@ -67,15 +70,19 @@ class Fold(NamedTuple):
 
 
 @cache
-def read_table(name: str, path: Path | None, most: int) -> tuple[fn.Table, Ints]:
-    """Return at most so many rows of features, in random order, and their classes; of classes with enough rows."""
+def read_table(name: str, path: Path | None, most: int, *, numbers: bool = False) -> tuple[fn.Table, Ints]:
+    """Return at most so many rows of features, in random order, and their classes; of classes with enough rows.
+
+    Numbers are cut and missing cells a state, or both are as they come.
+    """
     if path is None:
         table = fn.datasets.load(name)
         assert isinstance(table, fn.Table)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", fn.FishernetWarning)  # an id of the rows is left out
-            table = fn.read_table(path, bins=BINS, missing="state", categorical=["class"])
+            as_states: dict[str, Any] = {} if numbers else {"bins": BINS, "missing": "state"}
+            table = fn.read_table(path, categorical=["class"], **as_states)
     target = "class" if "class" in table.names else table.names[-1]
     chosen = np.random.default_rng(SEED).permutation(len(table))[:most]
     table = table[chosen]
@@ -86,7 +93,10 @@ def read_table(name: str, path: Path | None, most: int) -> tuple[fn.Table, Ints]
 
 
 def fold_of(name: str, path: Path | None, most: int, k: int) -> Fold:
-    rows, classes = read_table(name, path, most)
+    return folded(*read_table(name, path, most), k)
+
+
+def folded(rows: fn.Table, classes: Ints, k: int) -> Fold:
     splits = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(classes, classes)
     train, test = list(splits)[k]
     return Fold(rows, classes, train, test)
@@ -149,6 +159,8 @@ def kernels_of(train: fn.Table) -> tuple[dict[str, Any], fn.BayesianNetwork]:
     made[DISTANCE] = FisherKernel(network)
     made[COSINE] = Normalized(made[DISTANCE])
     made[BY_COLUMN] = ByColumn(made[DISTANCE])
+    made[AS_READ] = Normalized(AgreementKernel(network, redrawn=0))
+    made[AGREEMENT] = Normalized(AgreementKernel(network))
     return made, network
 
 
@@ -171,6 +183,60 @@ def vote(classes: Ints, nearest: Ints) -> Ints:
     for place in range(nearest.shape[1]):
         votes[np.arange(len(nearest)), classes[nearest[:, place]]] += 1 + 2.0 ** -(10 + place)
     return np.asarray(votes.argmax(axis=1))
+
+
+class Gower:
+    """Gower's coefficient, over the columns that both rows know; distances of numbers by their range, or by rank.
+
+    With `euclid`, minus the squared distance, numbers in units of their standard deviation.
+    """
+
+    def __init__(self, train: fn.Table, way: str) -> None:
+        self.train, self.way = train, way
+
+    def __call__(self, X: fn.Table, Y: fn.Table) -> Array:
+        """Return how alike rows are, (n, m)."""
+        total, known = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
+        for variable in self.train.variables:
+            x, y = X.column(variable.name)[:, None], Y.column(variable.name)[None]
+            both = ~(variable.missing(x) | variable.missing(y))
+            like = self._numbers(variable.name, x, y) if variable.is_continuous else np.asarray(x == y, np.float64)
+            total, known = total + np.where(both, like, 0), known + both
+        return np.divide(total, known, out=np.zeros_like(total), where=known > 0)
+
+    def _numbers(self, name: str, x: Array, y: Array) -> Array:
+        column = self.train.column(name)
+        column = np.sort(column[~np.isnan(column)])
+        if self.way == "Gower by rank":
+            x, y = (
+                (np.searchsorted(column, u) + np.searchsorted(column, u, "right")) / 2 / len(column) for u in (x, y)
+            )
+            return 1 - np.abs(x - y)
+        if self.way == "Gower":
+            return 1 - np.minimum(np.abs(x - y) / max(float(np.ptp(column)), 1e-300), 1)
+        return 1 - ((x - y) / max(float(column.std()), 1e-300)) ** 2 / 2  # of labels that differ 1 is taken off
+
+
+def numbers_fold(name: str, path: Path | None, most: int, k: int) -> dict[str, dict[str, float]]:
+    """Return the errors of neighbours on one fold of a table whose numbers are as they come; none where it has none."""
+    rows, classes = read_table(name, path, most, numbers=True)
+    if path is None or not any(variable.is_continuous for variable in rows.variables):
+        return {}
+    fold = folded(rows, classes, k)
+    train, test, y = rows[fold.train], rows[fold.test], classes[fold.train]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fn.FishernetWarning)  # columns that are no normal distribution are cut
+        network = learned(train)
+    kernels: dict[str, Any] = {way: Gower(train, way) for way in OF_NUMBERS[:3]}
+    kernels[COSINE] = Normalized(HiddenVariableKernel(network) if rows.has_missing else FisherKernel(network))
+    kernels[AS_READ] = Normalized(AgreementKernel(network, redrawn=0))
+    kernels[AGREEMENT] = Normalized(AgreementKernel(network))
+    found: dict[str, dict[str, float]] = {"nearest": {}, "five-nearest": {}}
+    for way, kernel in kernels.items():
+        nearest = neighbours(kernel(test, train).round(9), NEIGHBOURS)
+        found["nearest"][way] = float(np.mean(y[nearest[:, 0]] != classes[fold.test]))
+        found["five-nearest"][way] = float(np.mean(vote(y, nearest) != classes[fold.test]))
+    return found
 
 
 def machine_error(kernel: Any, fold: Fold) -> float:
@@ -242,15 +308,15 @@ def columns_of(task: str) -> tuple[str, ...]:
     return (*METHODS, LOG if task == "one-class" else WITH_CLASS)
 
 
-def errors_of(task: str, errors: Errors) -> Table:
+def errors_of(task: str, errors: Errors, ranked: Sequence[str] = METHODS) -> Table:
     """Return the errors on every table, their means and the average ranks of the methods that see no class."""
-    names = columns_of(task)
+    names = columns_of(task) if ranked is METHODS else ranked
     of_tables = errors[task]
     rows: list[list[Any]] = [[table, *(mean(found[name]) for name in names)] for table, found in of_tables.items()]
     means = np.array([[found[name].mean() for name in names] for found in of_tables.values()])
     rows.append(["mean", *means.mean(axis=0).tolist()])
-    ranks = average_ranks(means[:, : len(METHODS)])
-    rows.append(["average rank", *ranks.tolist(), None])
+    ranks = average_ranks(means[:, : len(ranked)])
+    rows.append(["average rank", *ranks.tolist(), *[None] * (len(names) - len(ranked))])
     return Table(task, ["table", *names], rows, ".1f", best=True)
 
 
@@ -305,6 +371,14 @@ def compute(run: Run) -> Iterator[Table]:
     for task in TASKS:
         yield errors_of(task, errors)
     yield pairs_of(errors, COSINE)
+    of_numbers = list(run.map(numbers_fold, tasks))
+    for task in ("nearest", "five-nearest"):
+        rows_of: dict[str, dict[str, Array]] = {}
+        for at, name in enumerate(there):
+            folds = [fold for fold in of_numbers[at * FOLDS : (at + 1) * FOLDS] if fold]
+            if folds:
+                rows_of[name] = {way: np.array([100 * fold[task][way] for fold in folds]) for way in OF_NUMBERS}
+        yield errors_of(f"numbers-{task}", {f"numbers-{task}": rows_of}, OF_NUMBERS)
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
