@@ -190,7 +190,7 @@ def compute(run: Run) -> Iterator[Table]:
             for task, of in results
         ]
         middle = [mean([row[3 + k] for row in rows if row[3 + k] is not None]) for k in range(len(KINDS))]
-        title = {"held": f"held {part.replace(' %', '')}", "learned again": "again"}[how]
+        title = {"held": f"held-{part.replace(' %', '')}", "learned again": "again"}[how]
         yield Table(title, ["table", "rows", "variables", *KINDS], [*rows, ["all", None, None, *middle]], ".3f")
     single = [[named(task[0]), of["rows"], of["near"], 1000 * of["seconds"]] for task, of in results]
     yield Table("single", ["table", "rows", "within 5 %", "ms an answer"], single, ".3f")

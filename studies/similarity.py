@@ -48,10 +48,10 @@ MEASURES: tuple[SimilarityName, ...] = (
     "overlap", "eskin", "iof", "of", "goodall1", "goodall3", "goodall4", "lin", "condist",
 )  # fmt: skip
 NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN = "no arcs", "tree", "Fisher", "Fisher cosine", "by column"
-AS_READ, AGREEMENT = "agreement, p = 0", "agreement"
+AGREEMENT, REDRAWN = "agreement", "agreement, p = 1/2"
 WITH_CLASS, LOG = "with class", "-log P"
-METHODS = (*MEASURES, NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN, AS_READ, AGREEMENT)  # that see no class, in all tasks
-OF_NUMBERS = ("Gower", "Gower by rank", "Euclid", COSINE, AS_READ, AGREEMENT)
+METHODS = (*MEASURES, NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN, AGREEMENT, REDRAWN)  # that see no class, in all tasks
+OF_NUMBERS = ("Gower", "Gower by rank", "Euclid", COSINE, AGREEMENT, REDRAWN)
 TASKS = {
     "nearest": "nearest neighbour",
     "five-nearest": "five nearest neighbours",
@@ -159,8 +159,8 @@ def kernels_of(train: fn.Table) -> tuple[dict[str, Any], fn.BayesianNetwork]:
     made[DISTANCE] = FisherKernel(network)
     made[COSINE] = Normalized(made[DISTANCE])
     made[BY_COLUMN] = ByColumn(made[DISTANCE])
-    made[AS_READ] = Normalized(AgreementKernel(network, redrawn=0))
     made[AGREEMENT] = Normalized(AgreementKernel(network))
+    made[REDRAWN] = Normalized(AgreementKernel(network, redrawn=0.5))
     return made, network
 
 
@@ -229,8 +229,8 @@ def numbers_fold(name: str, path: Path | None, most: int, k: int) -> dict[str, d
         network = learned(train)
     kernels: dict[str, Any] = {way: Gower(train, way) for way in OF_NUMBERS[:3]}
     kernels[COSINE] = Normalized(HiddenVariableKernel(network) if rows.has_missing else FisherKernel(network))
-    kernels[AS_READ] = Normalized(AgreementKernel(network, redrawn=0))
     kernels[AGREEMENT] = Normalized(AgreementKernel(network))
+    kernels[REDRAWN] = Normalized(AgreementKernel(network, redrawn=0.5))
     found: dict[str, dict[str, float]] = {"nearest": {}, "five-nearest": {}}
     for way, kernel in kernels.items():
         nearest = neighbours(kernel(test, train).round(9), NEIGHBOURS)
@@ -378,7 +378,8 @@ def compute(run: Run) -> Iterator[Table]:
             folds = [fold for fold in of_numbers[at * FOLDS : (at + 1) * FOLDS] if fold]
             if folds:
                 rows_of[name] = {way: np.array([100 * fold[task][way] for fold in folds]) for way in OF_NUMBERS}
-        yield errors_of(f"numbers-{task}", {f"numbers-{task}": rows_of}, OF_NUMBERS)
+        if rows_of:
+            yield errors_of(f"numbers-{task}", {f"numbers-{task}": rows_of}, OF_NUMBERS)
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:

@@ -92,11 +92,11 @@ class Case(NamedTuple):
 
 
 CASES: dict[str, Case] = {
-    "agreement": Case(AgreementKernel(NET), TABLE),
+    "agreement": Case(AgreementKernel(NET, redrawn=0.5), TABLE),
     "agreement, missing cells": Case(AgreementKernel(NET, redrawn=0.2), INCOMPLETE),
-    "agreement, nothing drawn": Case(AgreementKernel(NET, redrawn=0), TABLE),
-    "agreement of decision trees": Case(AgreementKernel(GROWN), GROWN.sample(40, seed=1)),
-    "agreement of numbers": Case(AgreementKernel(REGRESSIONS), NUMBERS),
+    "agreement, nothing drawn": Case(AgreementKernel(NET), TABLE),
+    "agreement of decision trees": Case(AgreementKernel(GROWN, redrawn=0.1), GROWN.sample(40, seed=1)),
+    "agreement of numbers": Case(AgreementKernel(REGRESSIONS, redrawn=0.3), NUMBERS),
     "Fisher": Case(FISHER, TABLE),
     "Fisher, practical": Case(PRACTICAL, TABLE),
     "Fisher, empirical": Case(EMPIRICAL, TABLE),

@@ -31,13 +31,23 @@ def read_again(net: Any, row: tuple[int, ...], v: int, redrawn: float) -> np.nda
     return given if row[v] == -1 else (1 - redrawn) * np.eye(len(given))[row[v]] + redrawn * given
 
 
+def beyond(variable: fn.Variable, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """q less p, or where states have an order up to each bound, with the bound's share."""
+    if not variable.is_ordered or len(p) < 2:
+        return np.asarray(q - p)
+    shares = np.array([p[j] + p[j + 1] for j in range(len(p) - 1)])
+    sums = np.array([(q[: j + 1] - p[: j + 1]).sum() for j in range(len(p) - 1)])
+    return np.asarray(sums * np.sqrt(2 * shares / shares.sum()))
+
+
 def expected(net: Any, x: tuple[int, ...], y: tuple[int, ...], redrawn: float) -> float:
     total = 0.0
     for v, variable in enumerate(net.variables):
         p = np.zeros(variable.cardinality)
         for cells, probability in joint(net).items():
             p[cells[v]] += probability
-        total += (read_again(net, x, v, redrawn) - p) @ (read_again(net, y, v, redrawn) - p)
+        of_x, of_y = (beyond(variable, read_again(net, row, v, redrawn), p) for row in (x, y))
+        total += of_x @ of_y
     return total / len(net.variables)
 
 
@@ -50,6 +60,24 @@ def test_of_labels_it_is_the_sum_over_all_that_may_be_drawn(redrawn: float) -> N
     rows = [(0, 2, 0, 1), (1, 0, 0, 0), (0, 1, 0, 1)]
     found = fn.kernels.AgreementKernel(NET, redrawn=redrawn)(np.array(rows))
     np.testing.assert_allclose(found, [[expected(NET, x, y, redrawn) for y in rows] for x in rows], atol=1e-12)
+
+
+def test_rows_are_as_unlike_as_cells_that_differ_and_bounds_between_states() -> None:
+    """The squared distance is twice the mean share: 1 where labels differ, of states in order that of the bounds."""
+    colour, size = fn.Variable("colour", ["red", "blue", "green"]), fn.Variable("size", ["low", "medium", "high"])
+    net = fn.BayesianNetwork.from_tables([colour, size], {}, {"colour": [0.2, 0.3, 0.5], "size": [0.5, 0.3, 0.2]})
+    kernel = fn.kernels.AgreementKernel(net)
+    x = fn.Table.from_codes(np.array([[0, 0], [1, 0], [0, 1], [0, 2], [2, 1]]), net.variables)
+    squared = kernel.diag(x)[0] + kernel.diag(x) - 2 * kernel(x)[0]
+    np.testing.assert_allclose(squared, [0, 1, 0.8 / 1.3, 1, 1 + 0.8 / 1.3], atol=1e-12)
+
+
+def test_a_state_for_missing_cells_has_no_place_in_the_order() -> None:
+    size = fn.Variable("size", ["low", "high", "missing"])
+    kernel = fn.kernels.AgreementKernel(fn.BayesianNetwork.from_tables([size], {}, {"size": [0.5, 0.3, 0.2]}))
+    rows = np.array([[0], [1], [2]])
+    squared = kernel.diag(rows)[0] + kernel.diag(rows) - 2 * kernel(rows)[0]
+    np.testing.assert_allclose(squared, [0, 2, 2], atol=1e-12)
 
 
 def test_missing_cells_are_always_drawn() -> None:
@@ -67,13 +95,13 @@ def test_of_a_markov_network() -> None:
     a, b = fn.Variable("a", ["0", "1"]), fn.Variable("b", ["0", "1", "2"])
     net = fn.MarkovNetwork([a, b], [(["a", "b"], POTENTIAL)])
     rows = [(0, 0), (1, 2), (1, 0)]
-    found = fn.kernels.AgreementKernel(net)(np.array(rows))
+    found = fn.kernels.AgreementKernel(net, redrawn=0.5)(np.array(rows))
     np.testing.assert_allclose(found, [[expected(net, x, y, 0.5) for y in rows] for x in rows], atol=1e-12)
 
 
 def test_features_have_mean_zero_under_the_network() -> None:
     cells = np.array(list(joint(NET)))
-    kernel = fn.kernels.AgreementKernel(NET)
+    kernel = fn.kernels.AgreementKernel(NET, redrawn=0.5)
     weights = np.array(list(joint(NET).values()))
     np.testing.assert_allclose(weights @ kernel.features(cells), 0, atol=1e-12)
 
@@ -86,7 +114,7 @@ def test_numbers_agree_by_rank() -> None:
     ranks = np.sort(rows.column("x"))
     of_rows = np.searchsorted(ranks, rows.column("x")) / rows.n_rows
     squared = kernel.diag(high) + kernel.diag(low) - 2 * kernel(high, low)[:, 0]
-    np.testing.assert_allclose(squared, 2 * of_rows, atol=2 / 15)  # 2 (1 - likeness), to the bounds
+    np.testing.assert_allclose(squared, 2 * of_rows, atol=2 / 31)  # 2 (1 - likeness), to the bounds
     assert kernel(middle, middle)[0, 0] < kernel(low, low)[0, 0]
 
 
@@ -122,11 +150,11 @@ def test_of_labels_and_numbers_it_asks_the_network() -> None:
                 q = (1 - redrawn) * sure + redrawn * posterior.array
                 feature = (q - [0.4, 0.6]) / np.sqrt(3)
             else:
-                shares = np.arange(1, 16) / 16
+                shares = np.arange(1, 32) / 32
                 bounds = [prior.quantile(share) for share in shares]
                 below = np.array([posterior.probability(-np.inf, bound) for bound in bounds])
                 sure = np.array([row.get(name, np.nan) < bound for bound in bounds])
-                feature = ((1 - redrawn) * sure + redrawn * below - shares) * np.sqrt(2 / 15 / 3)
+                feature = ((1 - redrawn) * sure + redrawn * below - shares) * np.sqrt(2 / 31 / 3)
             np.testing.assert_allclose(found[i, parts == v], feature, atol=1e-9)
 
 
@@ -135,8 +163,8 @@ def test_of_numbers_alone_it_is_that_of_the_same_network_with_labels_beside() ->
         fn.Dag.from_edges(["x", "y"], [("x", "y")]), [0.0, 1.0], [[], [2.0]], [1.0, 0.5]
     )
     rows = pa.table({"x": [0.5, None, -1.0], "y": [1.2, 2.0, None]})
-    found = fn.kernels.AgreementKernel(net).features(rows)
-    shares = np.arange(1, 16) / 16
+    found = fn.kernels.AgreementKernel(net, redrawn=0.5).features(rows)
+    shares = np.arange(1, 32) / 32
     for i, (x, y) in enumerate([(0.5, 1.2), (None, 2.0), (-1.0, None)]):
         for v, (name, cell, rest) in enumerate((("x", x, {"y": y}), ("y", y, {"x": x}))):
             given = {key: value for key, value in rest.items() if value is not None}
@@ -144,7 +172,7 @@ def test_of_numbers_alone_it_is_that_of_the_same_network_with_labels_beside() ->
             bounds = norm.ppf(shares, marginal.mean[0], marginal.sd[0])
             below = norm.cdf(bounds, d.mean[0], d.sd[0])
             q = below if cell is None else 0.5 * (cell < bounds) + 0.5 * below
-            np.testing.assert_allclose(found[i, 15 * v : 15 * v + 15], (q - shares) * np.sqrt(2 / 30), atol=1e-9)
+            np.testing.assert_allclose(found[i, 31 * v : 31 * v + 31], (q - shares) * np.sqrt(2 / 62), atol=1e-9)
 
 
 def test_it_says_what_each_variable_adds() -> None:

@@ -1,19 +1,20 @@
-"""How often two rows would agree if each cell were read again: the kernel for rows that are alike.
+"""How far two rows agree beyond chance: the kernel for rows that are alike.
 
 The Fisher kernel compares rows by what they say of a network's parameters, so that one rare cell may decide, and one
-cell that differs takes away the agreement of its children. What people call alike is simpler: the cells agree, and
-where they do not, the rest of the rows says that they nearly do. So each cell of a row x is believed with probability
-1 - p, and drawn again given the rest of its row with probability p [1]_::
+cell that differs takes away the agreement of its children. What people call alike is simpler: the cells agree. A column
+adds how far that is beyond chance, so that rows agree more in a rare state, and disagreement takes away::
 
     K(x, y) = mean over the columns v of sum over the states s of (q_v(s | x) - P(s)) (q_v(s | y) - P(s)),
     q_v(s | x) = (1 - p) [x_v = s] + p P(x_v = s | the rest of x)
 
-Without the P(s), the states' probabilities in the network, a column adds the probability that both rows agree in it
-when they are read again: a marginalized kernel (Tsuda, Kin and Asai, 2002), whose hidden variable is the row as it is
-read. With them a column adds how far that is beyond chance, so that rows agree more in a rare state, disagreement takes
-away, and the features have mean 0 under the network. A cell that is missing is always drawn. Two numbers agree as far
-as they lie on the same side of bounds that cut the number's distribution into parts of equal probability: their
-likeness is 1 - |F(x) - F(y)|, by rank (Gower, 1971, who divides by the range).
+The P(s) are the states' probabilities in the network. A cell is believed (p = 0), or drawn again given the rest of its
+row with a probability p, always where it is missing. Without the P(s) it is a marginalized kernel [1]_, whose hidden
+variable is the row as it is read and which counts the columns that agree (overlap). With them its features have mean 0
+under the network.
+
+States that have an order, and numbers, agree as far as they lie on the same side of bounds between them. A number's
+bounds cut its distribution into parts of equal probability: two numbers are as unlike as their ranks are apart (Gower,
+1971, divides by the range instead). Bounds between states count by the probability of the states beside them.
 
 References
 ----------
@@ -32,6 +33,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.base.errors import StateSpaceError
 from fishernet.data import Table
+from fishernet.data.variable import Column
 from fishernet.infer.completion import rows_without
 from fishernet.infer.factors import group_probabilities, inference_of, is_model, model_of
 from fishernet.infer.prediction import number_quantiles, predict_proba, shares_up_to
@@ -39,25 +41,24 @@ from fishernet.kernels.features import Features, Matrix, check_cells
 from fishernet.kernels.kernel import BaseKernel, FeatureMade, adapted
 from fishernet.kernels.parts import FeatureParts, parts_of_regressions, terms_by_variable
 
-BOUNDS = 15  # of a number: ranks are told apart by a sixteenth of the rows
+BOUNDS = 31  # of a number: ranks are told apart by a 32nd of the rows
 SHARES = (np.arange(BOUNDS) + 1) / (BOUNDS + 1)
-REDRAWN = 0.5
 DRAWN, SEED = 2**16, 0  # rows, where marginals are too large
 
 
 class AgreementKernel(FeatureMade):
-    """How far two rows agree beyond chance, where each cell may be drawn again given the rest of its row.
+    """How far two rows agree beyond chance, column by column, for rows that may lack cells.
 
     Its cosine (`Normalized`) is a similarity for neighbours: rows are alike whose cells agree, the more in rare states,
-    and cells that differ where the rest of both rows expects the same count as nearly equal.
+    and where states have an order, or are numbers, the nearer they are.
 
     Parameters
     ----------
     net : BayesianNetwork or MarkovNetwork
         Of labels, of numbers, or of both.
     redrawn : float
-        The probability p, from 0 to 1, with which a cell is drawn again given the other cells of its row. A missing
-        cell is always drawn. With 0 the network says nothing of rows that lack no cell.
+        The probability p, from 0 to 1, with which a cell is drawn again given the other cells of its row, as if it may
+        have been read wrongly. A missing cell is always drawn.
 
     Raises
     ------
@@ -73,10 +74,10 @@ class AgreementKernel(FeatureMade):
 
     Notes
     -----
-    The features of a row are the probabilities of each state of each variable as it is read again, less those under
-    the network; of a number those that it is at most each of 15 bounds, times the root of 2/15. All are divided by the
-    root of the number of columns. Where marginals are too large to compute exactly, they are counted in rows that the
-    network draws.
+    The features of a row are the probabilities of each state of each variable as it is read, less those under the
+    network; of states in order and of numbers those that it is at most each bound, times the root of twice the bound's
+    share. All are divided by the root of the number of columns. A number has 31 bounds. Where marginals are too large
+    to compute exactly, they are counted in rows that the network draws.
 
     Examples
     --------
@@ -85,12 +86,12 @@ class AgreementKernel(FeatureMade):
     >>> rows = asia.sample(3, seed=1)
     >>> near = fn.kernels.Normalized(fn.kernels.AgreementKernel(asia))
     >>> near(rows).round(2)
-    array([[ 1.  , -0.57,  0.03],
-           [-0.57,  1.  , -0.55],
-           [ 0.03, -0.55,  1.  ]])
+    array([[ 1.  , -0.38,  0.3 ],
+           [-0.38,  1.  , -0.32],
+           [ 0.3 , -0.32,  1.  ]])
     """
 
-    def __init__(self, net: Any, *, redrawn: float = REDRAWN) -> None:
+    def __init__(self, net: Any, *, redrawn: float = 0.0) -> None:
         if inference_of(net) not in ("normal", "mixed"):
             model_of(net)  # refuses models that have no exact answers
         self._net = net
@@ -109,7 +110,7 @@ class AgreementKernel(FeatureMade):
     @property
     def feature_parts(self) -> FeatureParts:
         """Whose each feature is."""
-        widths = [BOUNDS if variable.is_continuous else variable.cardinality for variable in self._net.variables]
+        widths = [BOUNDS if one.is_continuous else one.cardinality - _has_bounds(one) for one in self._net.variables]
         return parts_of_regressions(self._net.names, widths)
 
     @property
@@ -122,7 +123,7 @@ class AgreementKernel(FeatureMade):
         return rows_without(X, self._net.variables, ())
 
     def features(self, X: Any) -> Features:
-        """Return what each row is expected to say when it is read again, (n, dimension) float64.
+        """Return how far each row's cells, as they are read, are beyond what the network expects, (n, dimension).
 
         Raises
         ------
@@ -135,9 +136,14 @@ class AgreementKernel(FeatureMade):
         check_cells(len(rows) * self.dimension, "the features of the rows")
         found = np.empty((len(rows), self.dimension))
         for v, owned in enumerate(self._owned):
-            of_number = self._net.variables[v].is_continuous
-            found[:, owned] = self._read_again(rows, v) - self._expected[v]
-            found[:, owned] *= np.sqrt((2 / BOUNDS if of_number else 1) / len(self._owned))
+            variable, p = self._net.variables[v], self._expected[v]
+            beyond = self._as_read(rows, v) - p
+            if variable.is_continuous:
+                beyond *= np.sqrt(2 / BOUNDS)
+            elif _has_bounds(variable):
+                beside = p[:-1] + p[1:]
+                beyond = np.cumsum(beyond, axis=1)[:, :-1] * np.sqrt(2 * beside / beside.sum())
+            found[:, owned] = beyond / np.sqrt(len(self._owned))
         return found
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:
@@ -176,26 +182,34 @@ class AgreementKernel(FeatureMade):
                 found.append(np.bincount(drawn.column(variable.name), minlength=variable.cardinality) / DRAWN)
         return found
 
-    def _read_again(self, rows: Table, v: int) -> Matrix:
-        """Return the features of one variable, before they are scaled, (n, its features)."""
+    def _as_read(self, rows: Table, v: int) -> Matrix:
+        """Return the probability of each state of a variable in each row, or of a number that of being up to bounds."""
         variable, cells = self._net.variables[v], rows.codes[v]
-        believed = np.where(variable.missing(cells), 0.0, 1 - self._redrawn)[:, None]
         if variable.is_continuous:
             bounds = self._bounds[v]
-            as_read = np.asarray((cells[:, None] < bounds) + 0.5 * (cells[:, None] == bounds))
+            found = np.asarray((cells[:, None] < bounds) + 0.5 * (cells[:, None] == bounds))
         else:
-            as_read = np.asarray(cells[:, None] == np.arange(variable.cardinality), np.float64)
-        if (believed == 1).all():
-            return as_read
-        again: Matrix
-        if variable.is_continuous:
-            again = shares_up_to(self._net, rows, variable.name, bounds)
-        else:
-            again = predict_proba(self._net, rows, variable.name)
-        return np.asarray(believed * as_read + (1 - believed) * again)
+            found = np.asarray(cells[:, None] == np.arange(variable.cardinality), np.float64)
+        believed = np.where(variable.missing(cells), 0.0, 1 - self._redrawn)
+        some = np.flatnonzero(believed < 1)
+        if len(some):
+            given = rows[some]
+            again: Matrix
+            if variable.is_continuous:
+                again = shares_up_to(self._net, given, variable.name, bounds)
+            else:
+                again = predict_proba(self._net, given, variable.name)
+            share = believed[some, None]
+            found[some] = share * found[some] + (1 - share) * again
+        return found
 
     def __repr__(self) -> str:
         return f"AgreementKernel({self._net!r}, redrawn={self._redrawn:g})"
+
+
+def _has_bounds(variable: Column) -> bool:
+    """Whether states agree by their order: not where one of them stands for missing cells."""
+    return variable.is_ordered and variable.missing_state is None and variable.cardinality > 1
 
 
 def kernel_of(kernel: Any, name: str) -> BaseKernel:
