@@ -82,6 +82,12 @@ def test_the_help_of_every_study_says_how_long_both_forms_take(
         assert re.search(r"(s|minutes?|hours?)\b", part), takes
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_mark_of_a_report_is_without_its_table(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"<!-- (?:table: .+|computed) -->\n(?!\|)", text)
+
+
 def test_a_report_says_what_computed_each_table() -> None:
     part = dict(zip(TOLD, ["0.2", "2026-11-23", "P", 12.4, 3.6, 1, 2, "usual"], strict=True))
     header = {"fishernet": "0.1", "date": "2026-11-21", "seconds": None, "parts": {"x": part | {"tables": ["b", "c"]}}}
