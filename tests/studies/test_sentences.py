@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pytest
 
 from studies.study import read
@@ -15,6 +16,7 @@ from studies.study import read
 REPORTS = Path(__file__).parents[2] / "docs" / "studies"
 Row = dict[str, Any]
 OTHERS = "MMD-critic", "thinning"
+PUBLISHED = ("overlap", "eskin", "iof", "of", "goodall1", "goodall3", "goodall4", "lin", "condist")
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
@@ -246,3 +248,64 @@ def test_weights_of_classifiers(classify: Report, summarize: Report) -> None:
         for key, row in own.items():
             off = abs(of(row["protodash, own"]) - row["all rows"])
             assert off < 1e-4 if key == ("TAN", "nursery") else off > 0.04
+
+
+def test_neighbours_by_similarities() -> None:
+    report = Report("similarity")
+
+    def last(task: str, label: str) -> Row:
+        return next(row for row in report.tables[task] if row["table"] == label)
+
+    def others(task: str) -> list[str]:
+        return sorted(PUBLISHED, key=lambda way: last(task, "mean")[way])
+
+    tasks = "nearest", "five-nearest", "machine"
+    for task in tasks:
+        seen = {way: of for way, of in last(task, "mean").items() if way not in ("table", "with class")}
+        assert min(seen, key=lambda way: seen[way]) == "agreement"
+        ranks = {way: of for way, of in last(task, "average rank").items() if way not in ("table", "with class")}
+        assert min(ranks, key=lambda way: ranks[way]) == "agreement"
+        assert len(ranks) == 16
+    one, five, machine = ({way: of for way, of in last(task, "mean").items() if way != "table"} for task in tasks)
+    ranks_of = [last(task, "average rank") for task in tasks]
+    report.says(
+        f"{one['agreement']:.1f} % of the rows by the nearest neighbour (average rank "
+        f"{ranks_of[0]['agreement']:.1f} of 16)",
+        f"and on {five['agreement']:.1f} % by five ({ranks_of[1]['agreement']:.1f})",
+        f"Its cosine errs on {one['Fisher cosine']:.1f} and {five['Fisher cosine']:.1f} %",
+        f"(ranks {ranks_of[0]['Fisher cosine']:.1f} and {ranks_of[1]['Fisher cosine']:.1f})",
+        f"({machine['agreement']:.1f} %, rank {ranks_of[2]['agreement']:.1f}; Goodall1 {machine['goodall1']:.1f} %)",
+        f"{one['agreement, p = 1/2']:.1f} and {five['agreement, p = 1/2']:.1f} % for neighbours, and "
+        f"{machine['agreement, p = 1/2']:.1f} % in a machine",
+        f"gives the best neighbours of all: {one['with class']:.1f} and {five['with class']:.1f} %",
+        f"({one['no arcs']:.1f}, {five['no arcs']:.1f} and {machine['no arcs']:.1f} %)",
+        f"Already a tree errs on {one['tree']:.1f} %",
+    )
+    assert (others("nearest")[0], others("five-nearest")[0], others("machine")[0]) == ("iof", "lin", "goodall1")
+    report.says(f"by mean are IOF ({one['iof']:.1f} %) and Lin ({five['lin']:.1f} %)")
+    new = last("one-class", "mean")
+    assert others("one-class")[0] == "condist"
+    report.says(
+        f"1 - AUC {new['Fisher']:.1f} (ConDist {new['condist']:.1f}, -log P of the same network {new['-log P']:.1f})"
+    )
+    report.says(f"agreement's ({new['agreement']:.1f}) too")
+
+
+def test_neighbours_of_numbers() -> None:
+    report = Report("similarity")
+    found = []
+    for task in ("numbers-nearest", "numbers-five-nearest"):
+        rows = [row for row in report.tables[task] if row["table"] not in ("mean", "average rank")]
+        assert len(rows) == 15
+        for way in ("agreement", "Fisher cosine"):
+            more = np.array([of(row[way]) - of(row["Gower"]) for row in rows])
+            found.append(f"{more.mean():.1f} ± {more.std(ddof=1) / np.sqrt(len(more)):.1f}")
+    by_one, by_five = (
+        next(row for row in report.tables[task] if row["table"] == "mean")
+        for task in ("numbers-nearest", "numbers-five-nearest")
+    )
+    report.says(
+        f"agreement errs on {by_one['agreement']:.1f} and {by_five['agreement']:.1f} %, Gower's coefficient on "
+        f"{by_one['Gower']:.1f} and {by_five['Gower']:.1f} %",
+        f"{found[0]} and {found[2]} more, and the Fisher kernel's cosine {found[1]} and {found[3]} more",
+    )
