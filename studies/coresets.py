@@ -129,11 +129,11 @@ def choosers(
     return {way: make for way, make in ways.items() if way not in EXTRAS or importlib.util.find_spec(EXTRAS[way])}
 
 
-def parted(table: fn.Table, part: int) -> tuple[fn.Table, fn.Table]:
+def parted(table: fn.Table, part: int, most: int) -> tuple[fn.Table, fn.Table]:
     """Return at most so many rows to learn from, and to hold out, drawn at random."""
     order = np.random.default_rng([SEEDS["parts"], part]).permutation(table.n_rows)
-    cut = min(MOST, table.n_rows // 2)
-    return table[order[:cut]], table[order[cut : cut + MOST]]
+    cut = min(most, table.n_rows // 2)
+    return table[order[:cut]], table[order[cut : cut + most]]
 
 
 def copies(table: fn.Table, chosen: Chosen) -> fn.Table:
@@ -144,10 +144,10 @@ def copies(table: fn.Table, chosen: Chosen) -> fn.Table:
     return weighted(table[rows[held]], weights[held] * (len(table) / weights.sum()))
 
 
-def one_part(name: str, path: Path | None, part: int) -> dict[str, Any]:
+def one_part(name: str, path: Path | None, part: int, most: int, sizes: Sequence[int]) -> dict[str, Any]:
     """Return what each way loses on one part of a table, beyond all its rows, by k."""
     source = TABLES[name]
-    train, test = parted(read_table(name, path, source.numbers, source.without), part)
+    train, test = parted(read_table(name, path, source.numbers, source.without), part, most)
     net = fn.learn.bayesian_network(train)
     kernel = fn.kernels.FisherKernel(net)
 
@@ -159,7 +159,7 @@ def one_part(name: str, path: Path | None, part: int) -> dict[str, Any]:
 
     found: dict[str, Any] = {"rows": len(train), "columns": len(train.names), "arcs": net.dag.n_edges, "k": {}}
     found["all rows"] = loss(train)
-    for k in (k for k in SIZES if k <= len(train) // 2):
+    for k in (k for k in sizes if k <= len(train) // 2):
         rng = np.random.default_rng([SEEDS["choices"], part, k])
         drawn = [rng.choice(len(train), k, replace=False) for _ in range(DRAWS)]
         alike = float(np.mean([loss(copies(train, (rows, None))) for rows in drawn]))
@@ -181,11 +181,12 @@ def one_part(name: str, path: Path | None, part: int) -> dict[str, Any]:
 
 
 def compute(run: Run) -> Iterator[Table]:
-    parts = run.repetitions(quick=1, usual=3)
+    parts = run.repetitions(quick=1, usual=2)
+    most, sizes = run.choose(1_000, MOST), run.choose((MAIN,), SIZES)
     files = {name: run.file("uci", source.file) for name, source in TABLES.items()}
     there: dict[str, Path | None] = {name: path for name, path in files.items() if path is not None}
     there = run.choose({SHIPPED: there.get(SHIPPED)}, there or {SHIPPED: None})
-    tasks = [(name, path, part) for name, path in there.items() for part in range(parts)]
+    tasks = [(name, path, part, most, sizes) for name, path in there.items() for part in range(parts)]
     made = iter(run.map(one_part, tasks))
     found = {name: [next(made) for _ in range(parts)] for name in there}
     ways = [
