@@ -176,7 +176,7 @@ def test_rows_are_chosen_and_compared(model: Path, tmp_path: Path) -> None:
     assert facts["distance"] < facts["distance_at_start"]
     if isinstance(net, fn.BayesianNetwork):
         found = facts_of("similar", model, path, "--row", 7, "-n", 4)["similar"]
-        K = kernel(rows)
+        K = fn.kernels.AgreementKernel(net)(rows)
         cosines = K[7] / np.sqrt(np.diagonal(K) * K[7, 7])
         assert [one["row"] for one in found] == np.argsort(-cosines)[:4].tolist()
         assert [sum(one["terms"].values()) for one in found] == pytest.approx([one["cosine"] for one in found])

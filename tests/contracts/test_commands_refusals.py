@@ -316,7 +316,7 @@ REFUSED = [  # a word in capitals stands for a file
     ),
     ("similar ASIA ROWS --row 0 -n 0", "n must be an integer of at least 1, got 0 (option -n)"),
     ("similar ASIA ROWS --row 0 --top 0", "top must be an integer of at least 1, got 0 (option --top)"),
-    ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
+    ("similar ASIA IMPOSSIBLE --row 0 --by fisher", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
     # compare

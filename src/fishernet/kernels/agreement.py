@@ -128,7 +128,7 @@ class AgreementKernel(FeatureMade):
         Raises
         ------
         ZeroProbabilityError
-            When a row is impossible whatever one of its cells is.
+            When a row, of which a cell is missing or drawn again, is impossible whatever that cell is.
         StateSpaceError
             When so much is missing that a table would be too large.
         """
