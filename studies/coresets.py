@@ -144,6 +144,12 @@ def copies(table: fn.Table, chosen: Chosen) -> fn.Table:
     return weighted(table[rows[held]], weights[held] * (len(table) / weights.sum()))
 
 
+def as_survey(rows: fn.Table) -> fn.Table:
+    """Return rows whose weights add up to the number of plain rows that would be as sure (Kish, 1965)."""
+    weights = np.asarray(rows.weights, np.float64)
+    return weighted(rows, weights * (weights.sum() / (weights**2).sum()))
+
+
 def one_part(name: str, path: Path | None, part: int, most: int, sizes: Sequence[int]) -> dict[str, Any]:
     """Return what each way loses on one part of a table, beyond all its rows, by k."""
     source = TABLES[name]
@@ -171,11 +177,9 @@ def one_part(name: str, path: Path | None, part: int, most: int, sizes: Sequence
             at["seconds"][way] = time.process_time() - began
             at["loss"][way] = loss(copies(train, chosen))
             if k == MAIN and way == "coreset":
-                at["anew"] = {
-                    "coreset": loss_anew(copies(train, chosen)),
-                    "coreset, plain": loss_anew(train[chosen[0]]),
-                }
-                at["anew"]["random"] = loss_anew(train[drawn[0]])
+                unweighted, drawn_rows = train[chosen[0]], train[drawn[0]]
+                sorts = (copies(train, chosen), as_survey(copies(train, chosen)), unweighted, drawn_rows)
+                at["anew"] = {way: loss_anew(rows) for way, rows in zip(ANEW, sorts, strict=True)}
         found["k"][str(k)] = at
     return found
 
@@ -209,6 +213,7 @@ def compute(run: Run) -> Iterator[Table]:
     yield Table(
         "counts", ["k", "tables", "least of all", "a tenth of random or less", "half or less"], counts(losses, ways)
     )
+    yield Table("shares", ["way", *(f"k = {k}" for k in SIZES)], shares(losses, ways), ".2f")
     seconds = []
     for way in ways[1:]:
         spent = [
@@ -219,7 +224,7 @@ def compute(run: Run) -> Iterator[Table]:
     yield Table("seconds", ["way", *(f"k = {k}" for k in SIZES)], seconds, ".2f")
 
 
-ANEW = ("coreset", "coreset, plain", "random")
+ANEW = ("coreset", "coreset, Kish's number", "coreset, plain", "random")
 
 
 def counts(losses: Table, ways: Sequence[str]) -> list[list[Any]]:
@@ -231,6 +236,15 @@ def counts(losses: Table, ways: Sequence[str]) -> list[list[Any]]:
             least = sum(row["coreset"] < min(row.values()) + TIED for row in rows)
             shares = [row["coreset"] / row["random"] for row in rows]
             found.append([k, len(rows), least, sum(s <= 0.1 for s in shares), sum(s <= 0.5 for s in shares)])
+    return found
+
+
+def shares(losses: Table, ways: Sequence[str]) -> list[list[Any]]:
+    """Return for each way and k what it loses of what rows at random lose: the mean over tables, and its error."""
+    found = []
+    for way in ways[1:]:
+        had = ([row for row in losses.select(k=k) if row[way]] for k in SIZES)
+        found.append([way, *(mean([row[way]["mean"] / row["random"]["mean"] for row in rows]) for rows in had)])
     return found
 
 

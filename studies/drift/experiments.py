@@ -19,7 +19,10 @@ SEEDS = {"change": 20, "tables": 21, "false alarms": 22}
 LEVEL, ROWS = 0.05, 2_000
 NATS = (0.01, 0.02, 0.05)
 KINDS = (FREE, DEPENDENCE)
-TESTS = (methods.OMNIBUS, methods.MAX_T, methods.EXPLAINED, methods.MARGINALS, methods.LOGISTIC, methods.BOOSTING)
+TESTS = (
+    methods.OMNIBUS, methods.MAX_T, methods.EXPLAINED, methods.MARGINALS, methods.PAIRS, methods.LOGISTIC,
+    methods.BOOSTING,
+)  # fmt: skip
 LOOKS = {methods.MARGINALS: {"linewidth": 3.0}}  # below another line in places
 NEEDS = dict.fromkeys((methods.LOGISTIC, methods.BOOSTING), "sklearn")
 

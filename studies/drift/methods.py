@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from fishernet.compare.corrections import holm
 from studies.study import Array
 
 PERMUTATIONS = 999
-OMNIBUS, MAX_T, MARGINALS = "omnibus", "max-T", "marginals"
+OMNIBUS, MAX_T, MARGINALS, PAIRS = "omnibus", "max-T", "marginals", "pairs"
+RARE = 10  # rows of both tables; pairs of states that occur less often are taken together
 LOGISTIC, BOOSTING, EXPLAINED = "logistic", "boosting", "explain_change"
 
 
@@ -43,14 +45,29 @@ def ours(X: fn.Table, Y: fn.Table, seed: int) -> dict[str, Said]:
     return {OMNIBUS: Said(found.p_value, (largest.variable,)), MAX_T: Said(surest.p_corrected, (surest.variable,))}
 
 
+def chi_squared(one: Array, other: Array, n_states: int) -> float:
+    """Return the p-value of the chi-squared test that two columns come from one distribution."""
+    counts = np.array([np.bincount(column, minlength=n_states) for column in (one, other)])
+    often = counts.sum(axis=0) >= RARE
+    counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
+    seen = counts[:, counts.sum(axis=0) > 0]
+    return float(chi2_contingency(seen, correction=False).pvalue) if seen.shape[1] > 1 else 1.0
+
+
 def marginals(X: fn.Table, Y: fn.Table) -> Said:
     """Return the smallest p-value of chi-squared tests of all columns, corrected by Holm's method."""
-    p_values = []
-    for variable, one, other in zip(X.variables, X.codes, Y.codes, strict=True):
-        counts = np.array([np.bincount(column, minlength=variable.cardinality) for column in (one, other)])
-        seen = counts[:, counts.sum(axis=0) > 0]
-        p_values.append(float(chi2_contingency(seen, correction=False).pvalue) if seen.shape[1] > 1 else 1.0)
+    states = [variable.cardinality for variable in X.variables]
+    p_values = [chi_squared(*of) for of in zip(codes(X).T, codes(Y).T, states, strict=True)]
     return Said(float(holm(np.array(p_values)).min()), (X.names[int(np.argmin(p_values))],))
+
+
+def pairs(X: fn.Table, Y: fn.Table) -> Said:
+    """Return the smallest p-value of chi-squared tests of all pairs of columns, corrected by Holm's method."""
+    states, first, second = [variable.cardinality for variable in X.variables], codes(X).T, codes(Y).T
+    both = list(combinations(range(len(states)), 2))
+    joined = (((of[u] * states[v] + of[v] for of in (first, second)), states[u] * states[v]) for u, v in both)
+    p_values = [chi_squared(one, other, n_states) for (one, other), n_states in joined]
+    return Said(float(holm(np.array(p_values)).min()), tuple(X.names[v] for v in both[int(np.argmin(p_values))]))
 
 
 def classifier(X: fn.Table, Y: fn.Table, seed: int, make: Callable[[fn.Table], Any]) -> Said:
@@ -90,6 +107,7 @@ Asked = Mapping[str, Callable[[fn.Table, fn.Table, int], dict[str, Said]]]
 METHODS: Asked = {
     "ours": ours,
     MARGINALS: lambda X, Y, _: {MARGINALS: marginals(X, Y)},
+    PAIRS: lambda X, Y, _: {PAIRS: pairs(X, Y)},
     LOGISTIC: lambda X, Y, seed: {LOGISTIC: classifier(X, Y, seed, logistic)},
     BOOSTING: lambda X, Y, seed: {BOOSTING: classifier(X, Y, seed, boosting)},
     EXPLAINED: lambda X, Y, _: {EXPLAINED: explained(X, Y)},

@@ -53,6 +53,17 @@ def test_tables_are_counted_where_the_coreset_is_the_best() -> None:
     losses = Table("losses", ["table", "k", "random", "coreset", "MMD"], rows)
     assert coresets.counts(losses, ("random", "coreset", "MMD")) == [[25, 2, 1, 1, 2]]
 
+    assert coresets.shares(losses, ("random", "coreset", "MMD")) == [
+        ["coreset", {"mean": pytest.approx(0.295), "error": pytest.approx(0.205)}, None, None, None],
+        ["MMD", {"mean": 0.2}, None, None, None],
+    ]
+
+
+def test_weights_of_a_survey_add_up_to_the_rows_that_would_be_as_sure() -> None:
+    alike, uneven = (coresets.weighted(TABLE[:4], np.array(w)) for w in ([5.0] * 4, [1e9, 1.0, 1.0, 1.0]))
+    assert coresets.as_survey(alike).weights.tolist() == [1.0] * 4
+    assert coresets.as_survey(uneven).total == pytest.approx(1.0, abs=1e-6)
+
 
 def test_the_quick_form_needs_no_data() -> None:
     run = Run("quick", asked_repetitions=1)

@@ -60,6 +60,19 @@ def test_a_root_has_no_change_of_dependence_alone() -> None:
         changes.changed_table(small(3), "a", DEPENDENCE, 0.001, np.random.default_rng(1))
 
 
+def test_what_few_random_directions_reach_is_no_candidate() -> None:
+    net = small(3)
+
+    def reached(nats: float) -> int:
+        return len(list(changes.changed_tables(net, "c", FREE, nats, np.random.default_rng(5))))
+
+    rare, usual = (next(n for n in np.geomspace(0.1, 10, 200) if reached(n) < most) for most in (10, 900))
+    assert reached(rare) > 0
+    assert reached(usual) > 100
+    assert "c" not in changes.changeable(net, FREE, rare)
+    assert "c" in changes.changeable(net, FREE, usual)
+
+
 def test_too_many_nats_are_refused() -> None:
     with pytest.raises(ValueError, match="no table of d"):
         changes.changed_table(small(3), "d", FREE, 50.0, np.random.default_rng(1))
@@ -71,6 +84,16 @@ def test_marginals_are_those_of_scipy_and_the_smallest_is_named() -> None:
     found = methods.marginals(net.sample(500, seed=1), moved.sample(500, seed=2))
     assert found.p_value < 1e-6
     assert found.named == ("d",)
+
+
+def test_pairs_see_a_dependence_that_no_marginal_shows() -> None:
+    columns = np.random.default_rng(3).integers(0, 2, (2, 1000))
+    apart = fn.Table.from_frame({"a": columns[0], "b": columns[1], "c": columns[1]})
+    together = fn.Table.from_frame({"a": columns[0], "b": columns[0], "c": columns[1]})
+    assert methods.marginals(apart, together).p_value > 0.05
+    found = methods.pairs(apart, together)
+    assert found.p_value < 1e-9
+    assert set(found.named) in ({"a", "b"}, {"b", "c"})
 
 
 @pytest.mark.parametrize("make", [methods.logistic, methods.boosting])
