@@ -250,6 +250,45 @@ def test_weights_of_classifiers(classify: Report, summarize: Report) -> None:
             assert off < 1e-4 if key == ("TAN", "nursery") else off > 0.04
 
 
+def test_few_weighted_rows() -> None:
+    told = Report("coresets")
+    losses = [row for row in told.tables["losses"] if row["k"] == 200]
+    share = {row["way"]: f"{of(row['k = 200']):.0%}".replace("%", " %") for row in told.tables["shares"]}
+    counted = {row["k"]: row for row in told.tables["counts"]}[200]
+    tables, near = counted["tables"], counted["a tenth of random or less"]
+    told.says(
+        f"the coreset loses {share['coreset']} of what as many random rows lose, the mean over the {tables} tables"
+    )
+    told.says(f"at most a tenth on {near} of them")
+    letter, pendigits = (next(row for row in losses if row["table"] == name) for name in ("letter", "pendigits"))
+    assert near == tables - 2
+    assert all(of(row["coreset"]) > 0.1 * of(row["random"]) for row in (letter, pendigits))
+    told.says(f"letter ({of(letter['coreset']):.2f} nats a row, random rows {of(letter['random']):.2f})")
+    told.says(f"pendigits ({of(pendigits['coreset']):.2f}, {of(pendigits['random']):.2f})")
+    assert counted["least of all"] == tables
+    told.says("No other way loses less on any table", f"as near ({share['protodash']})", f"loses {share['MMD']}")
+    blind = ("strata", "k-means", "medoids", "facility location", "one-hot MMD", "chi-square")
+    told.says(
+        f"does not know the network {min((share[way] for way in blind), key=lambda said: int(said.split()[0]))} or more"
+    )
+    told.says(f"k-means {share['k-means']}, medoids {share['medoids']}, strata {share['strata']}")
+    assert of(next(r for r in told.tables["shares"] if r["way"] == "facility location")["k = 200"]) > 1
+
+
+def test_very_few_weighted_rows_and_graphs_of_them() -> None:
+    told = Report("coresets")
+    few = {row["way"]: of(row["k = 25"]) for row in told.tables["shares"]}
+    told.says(f"loses {few['coreset']:.0%} of what random rows".replace("%", " %"))
+    told.says(f"protodash {few['protodash']:.0%};".replace("%", " %"))
+    worse = [row["table"] for row in told.tables["losses"] if row["k"] == 25 and of(row["coreset"]) > of(row["random"])]
+    told.says(f"on {' and '.join(worse)} random rows are better than both")
+    anew = told.tables["anew"]
+    ways = ("coreset", "coreset, Kish's number", "coreset, plain")
+    weighted, survey, plain = (sum(of(row["random"]) < of(row[way]) for row in anew) for way in ways)
+    told.says(f"than from random ones on {weighted} of {len(anew)} tables")
+    told.says(f"({survey} of {len(anew)})", f"({plain} of {len(anew)})")
+
+
 def test_neighbours_by_similarities() -> None:
     report = Report("similarity")
 
