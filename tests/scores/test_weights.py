@@ -90,6 +90,14 @@ def test_scores_are_their_formulas(score: Any, scale: float) -> None:
     assert fn.score(ARCS, rows, score) == pytest.approx(naive(rows, score), rel=1e-10)
 
 
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("weights", [eighths(60), np.random.default_rng(7).exponential(size=60)])
+def test_rows_that_weigh_nothing_are_no_rows(score: Any, weights: Any) -> None:
+    rows, counts = table(), np.arange(60) % 3 > 0
+    one, other = weighted(rows, weights * counts), weighted(rows[counts], weights[counts])
+    assert fn.score(ARCS, one, score) == pytest.approx(fn.score(ARCS, other, score), rel=1e-12)
+
+
 @given(st.floats(0, 50), st.integers(1, 10**6))
 def test_the_regret_is_interpolated(n: float, r: int) -> None:
     low, share = math.floor(n), n - math.floor(n)

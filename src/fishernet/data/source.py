@@ -77,6 +77,10 @@ class Source(Protocol):
         """Return the rows as the core counts and scores them in one pass; None where it cannot."""
         return None
 
+    def counted_in_units(self) -> tuple[_core.Columns, float] | None:
+        """Return rows whose weights are not whole, counted in a unit, and the unit; None where there are none."""
+        return None
+
     def changed(self, change: Callable[[Table, int], Table]) -> Source:  # noqa: ARG002
         """Return the source that a function makes of the rows, of the same variables.
 

@@ -45,7 +45,14 @@ from fishernet.data.encoding.cells import Columns, joined
 from fishernet.data.encoding.recode import recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
-from fishernet.data.statistics.counting import all_numbers, family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.counting import (
+    all_numbers,
+    counted_in_units,
+    family_scores_of,
+    in_core,
+    native_columns,
+    statistics_of,
+)
 from fishernet.data.statistics.moments import NumberRows
 from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Limits, Variable, any_missing, checked_variables
@@ -474,6 +481,10 @@ class Table(GivesFrames):
     def in_core(self) -> _core.Columns | None:
         """Return the rows as the core counts and scores them; None where weights are not whole (`Source.in_core`)."""
         return in_core(self)
+
+    def counted_in_units(self) -> tuple[_core.Columns, float] | None:
+        """Return rows whose weights are not whole as the core counts them, and the unit (`Source.counted_in_units`)."""
+        return counted_in_units(self)
 
     def rows_digest(self) -> int:
         """Return a number that tells the rows from others, in whatever order; see `fishernet.data.digest`."""

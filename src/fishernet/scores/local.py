@@ -76,6 +76,9 @@ class LocalScores:
             return _Remembered(self._terms.families)
         if self.in_core is not None:
             return _CountedInCore(*self.in_core)
+        in_units = _in_units(self.source, self.score)
+        if in_units is not None:
+            return _Remembered(in_units)
         return _Remembered(partial(_from_statistics, self.source, self.score, _cell_sums(self.source, self.score)))
 
     @property
@@ -201,6 +204,20 @@ def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | N
     term = score.core_term(source.total)
     columns = None if term is None else source.in_core()
     return None if term is None or columns is None else (columns, term)
+
+
+def _in_units(source: Source, score: Score) -> Callable[[Families], npt.NDArray[np.float64]] | None:
+    """Return what scores rows whose weights are not whole; None where the score is not in proportion to them.
+
+    A likelihood is: rows c times as heavy, with parameters c times as dear, have c times the score.
+    """
+    term = score.core_term(source.total)
+    found = source.counted_in_units() if term is not None and term.measure == "likelihood" else None
+    if term is None or found is None:
+        return None
+    columns, unit = found
+    counted = _CountedInCore(columns, term._replace(parameter=term.parameter / unit))
+    return lambda families: unit * counted(families)
 
 
 def _warn_of_resolution(source: Source, score: Score) -> None:

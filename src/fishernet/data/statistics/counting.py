@@ -86,21 +86,39 @@ def family_scores_of(rows: _Rows, families: Any, score: Any) -> npt.NDArray[np.f
 def in_core(rows: _Rows) -> _core.Columns | None:
     """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
 
-    Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row is
-    there as often as its weight says.
-
     Raises
     ------
     MissingValueError
         When a cell is missing.
     """
     rows.require_complete("a score")
-    if rows.weights is None or rows.has_fractions:
-        return None if rows.has_fractions else rows.native
-    n_rows = int(rows.total)
-    if n_rows > MOST_REPEATED * rows.n_rows or n_rows * len(rows.variables) > MOST_REPEATED_CELLS:
-        return rows.native
-    repeated = np.repeat(np.arange(rows.n_rows), rows.weights.astype(np.int64))
+    return None if rows.has_fractions else _counted_once(rows, rows.weights) or rows.native
+
+
+def counted_in_units(rows: _Rows) -> tuple[_core.Columns, float] | None:
+    """Return rows whose weights are not whole, counted in the largest unit that finds all whole, and this unit.
+
+    None where they are whole, or all zero.
+    """
+    weights, unit = rows.weights_in_units
+    step = int(np.gcd.reduce(weights)) if weights is not None and rows.has_fractions else 0
+    if weights is None or not step:
+        return None
+    rows.require_complete("a score")
+    whole = weights // step
+    columns = _counted_once(rows, whole) or native_columns(rows.variables, rows.codes, rows.n_rows, whole)
+    return columns, step * unit
+
+
+def _counted_once(rows: _Rows, weights: npt.NDArray[Any] | None) -> _core.Columns | None:
+    """Return rows as often as their whole weights say; None where they are counted once already, or that is too often.
+
+    Rows that count once are counted many at a time. So it is done where it takes no longer than the core gains by it.
+    """
+    n_rows = 0 if weights is None else int(weights.sum())
+    if weights is None or n_rows > MOST_REPEATED * rows.n_rows or n_rows * len(rows.variables) > MOST_REPEATED_CELLS:
+        return None
+    repeated = np.repeat(np.arange(rows.n_rows), weights.astype(np.int64))
     return native_columns(rows.variables, [codes[repeated] for codes in rows.codes], n_rows, None)
 
 
