@@ -121,7 +121,17 @@ def shifted(random: np.random.Generator) -> Any:
     return numbers(random.normal(size=(200, 2))), numbers(random.normal(size=(200, 2)) + 0.5)
 
 
-@pytest.mark.parametrize("make", [narrower, perturbed, parity, shifted])
+def correlated(random: np.random.Generator) -> Any:
+    """Eight columns of numbers, of which two depend on one another in the second table alone."""
+    tables = []
+    for rho in (0.0, 0.4):
+        values = random.normal(size=(300, 8))
+        values[:, 1] = rho * values[:, 0] + np.sqrt(1 - rho**2) * values[:, 1]
+        tables.append(numbers(values))
+    return tables
+
+
+@pytest.mark.parametrize("make", [narrower, perturbed, parity, shifted, correlated])
 def test_it_sees(make: Any) -> None:
     """At least 16 of 20 such pairs of tables are told apart."""
     assert sum(rejections(make, 20)) >= 16

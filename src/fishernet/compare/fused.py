@@ -17,7 +17,14 @@ Each kernel gives a squared distance of the mean features for every random split
 a sum of weighted chi-squared variables, whose fourth root is nearly normal (Hawkins and Wixley, 1986). Roots are
 standardized by their mean and standard deviation over all splits, the observed one among them. Then the heavy tails of
 coarse partitions do not hide what fine ones say. What is fused is the logarithm of the mean of
-``exp(SHARPNESS * score)``. No step knows which split was the observed one, so the p-value is exact.
+``exp(SHARPNESS * score)``.
+
+*Conditionals.* Among hundreds of sets one conditional that changed is hardly heard. So what each conditional of the
+learned network adds to its kernel is fused by itself, and the smaller of the two p-values counts, of which that of the
+conditionals is multiplied by `CAUTION` first: what is lost on other changes is small, and what is won is large
+(docs/studies/whole-tables.md, docs/studies/drift.md).
+
+No step knows which split was the observed one, so the p-value is exact.
 
 References
 ----------
@@ -51,6 +58,7 @@ Set = tuple[int, ...]  # ascending positions of columns
 RESOLUTIONS = (1, 2, 3, 4, 5)  # base-2 logarithms of numbers of bins
 FINEST_TOGETHER = 4  # of a column beside others
 FIRST = 2  # the resolution that is looked at whatever the time
+CAUTION = 3  # what a p-value of conditionals is multiplied by beside that of all else
 SHARPNESS = math.sqrt(8)  # as of MMD-FUSE, whose statistics have about this standard deviation
 MOST_CELLS = 512  # of a partition
 MOST_COMBINED = 4096  # partitions of one set of columns that are thought of
@@ -127,6 +135,7 @@ def fused_test(
     n_splits: int,
     key: int,
     of_graph: Array | None = None,
+    of_conditionals: Array | None = None,
 ) -> Fused:
     """Fuse what partitions and smooth kernels say of two complete tables of the same variables.
 
@@ -141,6 +150,8 @@ def fused_test(
         Of the splits, and of all else that is drawn.
     of_graph : (n_splits,) array, optional
         The squared distance of each split under a kernel of all columns, to be fused as well.
+    of_conditionals : (n_splits, n_conditionals) array, optional
+        What each conditional of a network adds to that distance.
     """
     names = sorted(tables[0].names)
     both = [table.select(names) for table in tables]
@@ -153,7 +164,10 @@ def fused_test(
     smooth = _smooth_distances(both, numbers, n_splits, key) if sum(sizes) * n_splits <= MOST_SMOOTH else []
     columns = [p.columns for p in partitions] + [tuple(range(len(names)))] * len(sums) + [numbers] * len(smooth)
     scores, varies = _scores(np.column_stack([distances, *sums, *smooth]))
-    return Fused(_soft_maximum(scores), _terms(scores, [columns[at] for at in np.flatnonzero(varies)], names))
+    fused = _soft_maximum(scores)
+    if of_conditionals is not None and of_conditionals.shape[1] > 1:
+        fused = _beside(fused, _soft_maximum(_scores(of_conditionals)[0]))
+    return Fused(fused, _terms(scores, [columns[at] for at in np.flatnonzero(varies)], names))
 
 
 # -------------------------------------------------------------------------------------------------------- partitions
@@ -360,6 +374,17 @@ def _soft_maximum(scores: Array) -> Array:
         return np.zeros(len(scores))
     largest = scores.max(axis=1)
     return np.asarray(largest + np.log(np.exp(SHARPNESS * (scores - largest[:, None])).mean(axis=1)) / SHARPNESS)
+
+
+def _beside(first: Array, second: Array) -> Array:
+    """Return the larger of two statistics of each split, the second put on the scale of the first.
+
+    There it is the value that `CAUTION` times as large a share of the splits reaches: the smaller of two p-values,
+    of which the second is multiplied.
+    """
+    ordered, shown = np.sort(first)[::-1], np.round(second, 9)
+    reached = len(second) - np.searchsorted(np.sort(shown), shown, side="left")
+    return np.asarray(np.maximum(first, ordered[np.minimum(CAUTION * reached, len(first)) - 1]))
 
 
 def _terms(scores: Array, columns: Sequence[Set], names: Sequence[str]) -> tuple[Term, ...]:
