@@ -91,8 +91,8 @@ class TwoSampleResult(InShares):
     statistic: float
     """The squared maximum mean discrepancy; of the method "block" the mean of its unbiased estimates in blocks.
 
-    Where `terms` are fused, it is their soft maximum: about 0 for tables of one source, and larger for others. Where the
-    conditionals of the network say more, it is the soft maximum that would be as rare.
+    Where `terms` are fused, it is their soft maximum: about 0 for tables of one source, and larger for others. Where
+    the conditionals of the network say more, it is the soft maximum that would be as rare.
     """
     p_value: float
     """How probable a statistic at least as large is, if the tables come from one source."""
@@ -201,14 +201,14 @@ def two_sample_test(
     Notes
     -----
     Without a kernel, with the method "permutation" and no missing cell, the statistic is a soft maximum, as in the
-    tests of Schrab et al. (2023, MMDAgg [2]_) and Biggs et al. (2023, MMD-FUSE [3]_): over single columns, families of
-    the learned network and pairs of columns, with numbers cut into 2 to 32 bins on shifted grids; over the learned and
-    the empty network; and, up to a few thousand rows, over Gaussian and Laplace kernels of the numbers' ranks. The
-    conditionals of the network are fused by themselves: the smaller of the two p-values counts, three times that of the
-    conditionals or that of all else. It sees whatever changes how often the cells of these sets occur: shifts, other widths, and a dependence between two columns
-    that do not change alone. In tables of four or more columns it may miss what shows in three columns together and in
-    no two of them. Of more than 64 columns it looks at no pairs but those of the network; where there is no time for
-    all partitions, it leaves out fine ones.
+    tests of Schrab et al. (2023, MMDAgg [2]_) and Biggs et al. (2023, MMD-FUSE [3]_): over single columns, families
+    of the learned network and pairs of columns, with numbers cut into 2 to 32 bins on shifted grids; over the
+    learned and the empty network; and, up to a few thousand rows, over Gaussian and Laplace kernels of the numbers'
+    ranks. The conditionals of the network are fused by themselves: the smaller of the two p-values counts, three
+    times that of the conditionals or that of all else. It sees whatever changes how often the cells of these sets
+    occur: shifts, other widths, and a dependence between two columns that do not change alone. In tables of four or
+    more columns it may miss what shows in three columns together and in no two of them. Of more than 64 columns it
+    looks at no pairs but those of the network; where there is no time for all partitions, it leaves out fine ones.
 
     All kernels share one set of splits, and each set of columns is looked at whatever table a row is from. So the level
     is exact: tables of one source have ``p_value <= 0.05`` with a probability of at most 0.05. `terms` tells which sets
