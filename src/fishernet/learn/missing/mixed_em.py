@@ -39,7 +39,7 @@ Family = tuple[int, ...]
 Refit = Callable[[Source], BayesianNetwork]
 
 WORK_OF_ROW = 2**12  # states of missing labels, for each conditional, that a row is worth: about a millisecond
-WORK_OF_STEP = 2**21  # up to which rows with more are gone through, those with the fewest first: half a second
+WORK_OF_STEP = 2**20  # up to which rows with more are gone through, those with the fewest first: a quarter of a second
 DRAWN = 1000  # rows that tell how far apart a network draws numbers
 FAR = 20.0  # times the spread of those that are known
 
