@@ -31,7 +31,7 @@ Chosen = tuple[npt.NDArray[np.int64], Weights | None]
 """Positions of rows, and their weights; None: all alike."""
 
 SEEDS = {"parts": 490, "choices": 491}
-TAKES = "in processor time --quick 10 s, usual 15 minutes"
+TAKES = "in processor time --quick 10 s, usual 11 minutes"
 SIZES, MAIN = (25, 100, 200, 800), 200
 MOST = 4_000  # rows that are learned from, and that are held out
 DRAWS = 10  # choices at random, of which the mean is told

@@ -4,7 +4,7 @@ from studies import drift
 from studies.drift.experiments import SEEDS, compute, draw
 from studies.study import main
 
-TAKES = "--quick 27 s of processor time, usual 25 minutes on two busy cores, --full five times as long"
+TAKES = "--quick 27 s of processor time, usual half an hour of one processor, --full five times as long"
 
 if __name__ == "__main__":
     main("drift", compute, draw, seeds=SEEDS, about=drift.__doc__, takes=TAKES)

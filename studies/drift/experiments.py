@@ -20,7 +20,7 @@ LEVEL, ROWS = 0.05, 2_000
 NATS = (0.01, 0.02, 0.05)
 KINDS = (FREE, DEPENDENCE)
 TESTS = (
-    methods.OMNIBUS, methods.MAX_T, methods.EXPLAINED, methods.MARGINALS, methods.PAIRS, methods.LOGISTIC,
+    methods.OMNIBUS, methods.CONDITIONALS, methods.EXPLAINED, methods.MARGINALS, methods.PAIRS, methods.LOGISTIC,
     methods.BOOSTING,
 )  # fmt: skip
 LOOKS = {methods.MARGINALS: {"linewidth": 3.0}}  # below another line in places
@@ -115,8 +115,8 @@ def power(run: Run) -> Iterator[Table]:
             [
                 kind,
                 size,
-                shares_of(of, methods.MAX_T, is_first),
-                shares_of(of, methods.MAX_T, is_near),
+                shares_of(of, methods.CONDITIONALS, is_first),
+                shares_of(of, methods.CONDITIONALS, is_near),
                 shares_of(of, methods.OMNIBUS, is_first),
                 shares_of(of, methods.EXPLAINED, is_first),
                 shares_of(of, methods.EXPLAINED, is_alone),
@@ -182,7 +182,7 @@ def without_change(n_variables: int, n_states: int, repetition: int) -> dict[str
 def false_alarms(run: Run) -> Table:
     """Count how often equal sources are told apart."""
     settings = run.choose(SETTINGS[:4], SETTINGS)
-    repetitions = run.choose(3, 100, 250)
+    repetitions = run.choose(3, 250, 1_000)
     run.settings.update({"false alarms": repetitions * len(settings), "their rows": FEW_ROWS, "their draws": DRAWS})
     tasks = [(*setting, r) for r in range(repetitions) for setting in settings]
     alarms: dict[tuple[int, int], list[dict[str, float]]] = {setting: [] for setting in settings}

@@ -18,7 +18,7 @@ from fishernet.compare.corrections import holm
 from studies.study import Array
 
 PERMUTATIONS = 999
-OMNIBUS, MAX_T, MARGINALS, PAIRS = "omnibus", "max-T", "marginals", "pairs"
+OMNIBUS, CONDITIONALS, MARGINALS, PAIRS = "omnibus", "conditionals", "marginals", "pairs"
 RARE = 10  # rows of both tables; pairs of states that occur less often are taken together
 LOGISTIC, BOOSTING, EXPLAINED = "logistic", "boosting", "explain_change"
 
@@ -37,12 +37,15 @@ def codes(*tables: fn.Table) -> Array:
 
 
 def ours(X: fn.Table, Y: fn.Table, seed: int) -> dict[str, Said]:
-    """Return the omnibus test, and the largest standardized share; these name by the smallest p, the other by share."""
+    """Return the omnibus test, which names the largest share, and the surest of the tests of conditionals."""
     found = fn.compare.two_sample_test(X, Y, permutations=PERMUTATIONS, seed=seed)
     shares = found.by_variable.values()
     largest = max(shares, key=lambda share: share.statistic)
     surest = min(shares, key=lambda share: (share.p_corrected, share.p_value, -share.statistic))
-    return {OMNIBUS: Said(found.p_value, (largest.variable,)), MAX_T: Said(surest.p_corrected, (surest.variable,))}
+    return {
+        OMNIBUS: Said(found.p_value, (largest.variable,)),
+        CONDITIONALS: Said(surest.p_corrected, (surest.variable,)),
+    }
 
 
 def chi_squared(one: Array, other: Array, n_states: int) -> float:

@@ -103,15 +103,15 @@ def test_classifiers_see_what_is_plain_and_nothing_where_nothing_is(make: object
 
 def test_names_are_counted_among_what_was_noticed() -> None:
     answers = [
-        {"changed": "BP", "max-T": [0.01, ["BP"]]},
-        {"changed": "BP", "max-T": [0.04, ["TPR"]]},
-        {"changed": "BP", "max-T": [0.9, ["HR"]]},
+        {"changed": "BP", "conditionals": [0.01, ["BP"]]},
+        {"changed": "BP", "conditionals": [0.04, ["TPR"]]},
+        {"changed": "BP", "conditionals": [0.9, ["HR"]]},
     ]
-    right = experiments.shares_of(answers, "max-T", experiments.is_first)
+    right = experiments.shares_of(answers, "conditionals", experiments.is_first)
     assert right["mean"] == 0.5
     assert right["n"] == 2
-    assert experiments.shares_of(answers, "max-T", experiments.is_near)["mean"] == 1.0
-    assert experiments.noticed(answers, "max-T")["mean"] == pytest.approx(2 / 3)
+    assert experiments.shares_of(answers, "conditionals", experiments.is_near)["mean"] == 1.0
+    assert experiments.noticed(answers, "conditionals")["mean"] == pytest.approx(2 / 3)
 
 
 def test_alarms_are_percentages_of_what_was_run() -> None:
