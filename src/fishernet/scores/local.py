@@ -2,7 +2,8 @@
 
 What was scored before is remembered. For a table in memory and a score that the core knows, counting and scoring happen
 there in one pass; otherwise the source is asked for statistics, and the score for f and g of them. Where the statistics
-are whole counts the core adds up f and g too, and no bit tells the two ways apart.
+are whole counts the core adds up f and g too, and no bit tells the two ways apart. A likelihood of rows whose weights
+are not whole is counted in the core as well, in a unit of which all are multiples.
 
 The terms of all sets of variables, for exact search over any source and under any score.
 
