@@ -364,6 +364,34 @@ def test_what_does_not_agree_with_the_published_distances() -> None:
         assert 0.4 < gone < 0.7
 
 
+def numbers_of(cell: Any) -> float:
+    """The mean of figures as they were printed, one or several."""
+    return float(np.mean([float(one) for one in ([cell] if isinstance(cell, str | int | float) else cell)]))
+
+
+def test_printed_figures_of_dependency_networks_that_other_training_sets_give() -> None:
+    told = Report("dependency-networks")
+    printed = {
+        name: {row["data"]: row for row in told.tables[name] if row[""] == "published"}
+        for name in ("accuracy-100000", "manifolds", "evaluations")
+    }
+    accuracy = ("KL(training, truth)", "KL(DN's output, truth)", "KL(BN's output, truth)")
+    columns = {of: ("accuracy-100000", of, 0.005) for of in accuracy} | {
+        "mean KL(truth, Ei)": ("manifolds", "mean KL(truth, Ei)", 0.0),
+        "evaluations DN": ("evaluations", "evaluations DN", 0.5),
+        "BN, all": ("evaluations", "evaluations BN, all", 0.5),
+    }
+    inside = Counter[str]()
+    for row in told.tables["other-training-sets"]:
+        for column, (table, named, digit) in columns.items():
+            off = abs(numbers_of(printed[table][row["data"]][named]) - of(row[column]))
+            inside[row["data"]] += off <= 2.262 * row[column]["error"] * np.sqrt(10 + 1) + digit
+    ising, stand_in = (sum(n for data, n in inside.items() if data.startswith(of)) for of in ("Ising", "BN"))
+    told.says(f"All {ising} printed figures of Ising5x5", f"of the stand-in BN20-37 {stand_in} of 12 do")
+    assert ising == 12
+    told.says(f"Of BN20-37S {WORDS[6 - inside['BN20-37S']]} does not, of BN20-37L {WORDS[6 - inside['BN20-37L']]}")
+
+
 def test_neighbours_by_similarities() -> None:
     report = Report("similarity")
 
