@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import random
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -231,7 +232,7 @@ def _mapping(valid: dict[Any, Any], draws: random.Random) -> Any:
 def shown(given: Any) -> str:
     """Return a value in a few letters."""
     try:
-        text = " ".join(repr(given).split())
+        text = " ".join(re.sub(" at 0x[0-9a-f]+", "", repr(given)).split())  # the same in every process
     except Exception as error:  # an error of the value itself
         text = f"<{type(given).__name__}: {type(error).__name__}>"
     return text if len(text) <= 60 else f"{type(given).__name__} {text[:50]}..."
