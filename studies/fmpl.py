@@ -242,6 +242,10 @@ def factors(run: Run) -> Iterator[Table]:
     yield from fmpl_factors.factors(run, part_edges())
 
 
+def priors(run: Run) -> Iterator[Table]:
+    yield from fmpl_factors.priors(run, part_edges())
+
+
 def selections(run: Run) -> Iterator[Table]:
     if not comparators.missing("sklearn"):
         yield from fmpl_factors.selections(run, part_edges())
@@ -252,6 +256,7 @@ PARTS = {
     "prediction": prediction,
     "agreement": agreement,
     "factors": factors,
+    "priors": priors,
     "selections": selections,
 }
 

@@ -6,6 +6,7 @@ far its path goes, by what its extended BIC is computed from, and beside the bes
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ SEED, PART = 3161, 64
 WEIGHTS, EXCESS = (0.2, 0.6), 0.1
 DRAWN = ("G-Wishart", "uniform")
 RULES, PRIORS = ("and", "or", "hc"), (True, False)
+SHARES = (1 / 64, 1 / 16, 1 / 4)  # of the variables, which the first parameter of the prior is
 FAR, MANY, DENSE = 0.02, 14, 400
 SELECTIONS = ("to 0.1, as is", "to 0.1, refitted", "to 0.02, as is", "to 0.02, refitted")
 
@@ -106,6 +108,30 @@ def factors(run: Run, edges: Sequence[tuple[int, int]]) -> Iterator[Table]:
                 rows.append([drawn, f"{d:,}", n, sets, "on" if prior else "off", *each, gap, *split])
     heads = ["drawn", "variables", "rows", "sets", "prior", "AND", "OR", "HC", "OR - AND"]
     yield Table("factors", [*heads, *(f"{rule}: lacking + too many" for rule in ("AND", "OR", "HC"))], rows, ".1f")
+
+
+def by_prior(edges: tuple[tuple[int, int], ...], drawn: str, d: int, n: int, repetition: int) -> list[list[int]]:
+    """Return the numbers of wrong edges of one data set, [first parameter of the prior, rule]."""
+    X, true = draw(edges, drawn, d, n, repetition)
+    return [
+        [sum(wrong(fn.learn.gaussian_graph(X, rule=rule, prior=(a, 0.5, d - 1)), true)) for rule in RULES]  # type: ignore[arg-type]
+        for a in (0.5, *(share * d for share in SHARES))
+    ]
+
+
+def priors(run: Run, edges: Sequence[tuple[int, int]]) -> Iterator[Table]:
+    """Return FMPL's wrong edges by how likely the prior finds an edge."""
+    rows: list[list[Any]] = []
+    for drawn in DRAWN:
+        for d, n in itertools.product(run.choose((64,), (64, 256, 1_024)), run.choose((250,), (250, 1_000, 4_000))):
+            sets = run.choose(1, {64: 25, 256: 15, 1_024: 5}[d])
+            found = np.array(list(run.map(by_prior, [(tuple(edges), drawn, d, n, r) for r in range(sets)])))
+            for k, a in enumerate(("1/2", *(f"d/{1 / share:.0f}" for share in SHARES))):
+                each = [mean(found[:, k, rule]) for rule in range(len(RULES))]
+                gaps = [mean(found[:, k, rule] - found[:, k, 0]) for rule in (1, 2)]
+                rows.append([drawn, f"{d:,}", n, sets, a, *each, *gaps])
+    heads = ["drawn", "variables", "rows", "sets", "a", "AND", "OR", "HC", "OR - AND", "HC - AND"]
+    yield Table("priors", heads, rows, ".1f")
 
 
 def selections(run: Run, edges: Sequence[tuple[int, int]]) -> Iterator[Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -390,6 +391,28 @@ def test_printed_figures_of_dependency_networks_that_other_training_sets_give() 
     told.says(f"All {ising} printed figures of Ising5x5", f"of the stand-in BN20-37 {stand_in} of 12 do")
     assert ising == 12
     told.says(f"Of BN20-37S {WORDS[6 - inside['BN20-37S']]} does not, of BN20-37L {WORDS[6 - inside['BN20-37L']]}")
+
+
+def test_priors_that_expect_more_edges() -> None:
+    told = Report("fmpl")
+    rows = {(r["drawn"], r["variables"], r["rows"], r["a"]): r for r in told.tables["priors"]}
+    places = list(itertools.product(("64", "256", "1,024"), (250, 1_000, 4_000)))
+
+    def gaps(d: str) -> list[float]:
+        return [of(rows["G-Wishart", d, n, "d/16"]["OR - AND"]) for n in (250, 1_000, 4_000)]
+
+    told.says(f"by {-max(gaps('64')):.1f} to {-min(gaps('64')):.1f} edges for 64 G-Wishart variables")
+    assert min(gaps("256")) > -1
+    told.says(f"behind by {min(gaps('1,024')):.0f} to {max(gaps('1,024')):.0f} for 1,024")
+    won = []
+    for d, n in places:
+        default = min(of(rows["G-Wishart", d, n, "1/2"][rule]) for rule in ("AND", "OR", "HC"))
+        won.append(100 * (1 - min(of(rows["G-Wishart", d, n, a]["HC"]) for a in ("d/64", "d/16")) / default))
+    assert len(won) == 9
+    told.says(f"in all nine cells of G-Wishart networks, by {min(won):.0f} to {max(won):.0f} %")
+    many = [of(rows["uniform", d, 4_000, "d/16"]["HC"]) for d in ("64", "256", "1,024")]
+    told.says(f"it has up to {max(many):.0f} wrong ones")
+    assert max(of(rows["uniform", d, 4_000, "1/2"]["HC"]) for d in ("64", "256", "1,024")) < 0.5
 
 
 def test_neighbours_by_similarities() -> None:
