@@ -77,11 +77,12 @@ class NumberRows:
     def moments(self) -> tuple[npt.NDArray[Any], Floats, Floats]:
         """Return the weight of the rows, and their mean, (d,), and centred sums of products, (d, d)."""
         weight, sums, scatter = np.array(0), np.zeros(self.d), np.zeros((self.d, self.d))
-        for _, _, x, w in self.blocks():
+        held = list(self.blocks()) if self._n_rows * self.d <= MOST_KEPT else None
+        for _, _, x, w in held or self.blocks():
             weight = weight + (x.shape[1] if w is None else w.sum())
             sums += (x if w is None else x * w).sum(axis=1)
         mean = sums / weight if weight else sums
-        for _, _, x, w in self.blocks():
+        for _, _, x, w in held or self.blocks():
             x -= mean[:, None]
             if w is not None:
                 x *= np.sqrt(w)

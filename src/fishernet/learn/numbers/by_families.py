@@ -119,7 +119,7 @@ def _choices(rows: Table, v: int, known: npt.NDArray[Any], own: Scale | None) ->
 
 def _worthwhile(rows: Table, v: int, choices: list[OnScale]) -> list[OnScale]:
     """Return choices without scales of any shape on which the column alone is no more probable than on another."""
-    values = _values(rows, Dag(rows.names, [()] * len(rows.names)), v, choices)
+    values = _values(rows, Dag(rows.names, [()] * len(rows.names)), v, choices, {})
     shaped = np.array([choice.scale is not None and choice.scale.kind == QUANTILES for choice in choices])
     best = values[~shaped].max(initial=-np.inf)
     return [choice for choice, value, some in zip(choices, values, shaped, strict=True) if value > best or not some]
@@ -196,14 +196,16 @@ def _climbed(rows: Table, choices: Mapping[int, Sequence[OnScale]]) -> _Fitted:
 def _rescaled(fitted: _Fitted, choices: Mapping[int, Sequence[OnScale]]) -> Table | None:
     """Return rows on scales that are better by the graph, column by column; None where there are none."""
     rows, dag, open_ones = fitted.rows, fitted.dag, set(choices)
+    plain: _Plain = {}
     for _ in range(SWEEPS):
         looked_at, open_ones = open_ones, set()
         for v in sorted(looked_at):
             found = choices[v]
-            values = _values(rows, dag, v, found)
+            values = _values(rows, dag, v, found, plain)
             best, now = int(np.argmax(values)), _chosen(rows, v, found)
             if values[best] > values[now] + LEAST_GAIN:
                 rows = _on_scales(rows, {v: found[best].scale})
+                plain.pop(v, None)
                 open_ones |= {u for u in _in_families_with(dag, v) if u in choices}
     return None if rows is fitted.rows else rows
 
@@ -218,18 +220,41 @@ def _in_families_with(dag: Dag, v: int) -> set[int]:
     return {u for c in _families_of(dag, v) for u in (c, *dag.parents[c])} - {v}
 
 
-def _values(rows: Table, dag: Dag, v: int, choices: Sequence[OnScale]) -> npt.NDArray[np.float64]:
+_Plain = dict[int, tuple[Any, npt.NDArray[Any]]]  # columns as they stand beside another, by position
+
+
+def _beside(rows: Table, u: int, plain: _Plain) -> tuple[Any, npt.NDArray[Any]]:
+    """Return a column as it stands beside another: numbers on their scale, as if they had come so.
+
+    They are put on it once, and not for each of the others that they stand beside.
+    """
+    if u not in plain:
+        variable: Any = rows.variables[u]
+        column = rows.codes[u]
+        if variable.is_continuous and variable.scale is not None:
+            scaled = np.asarray(variable.scaled(column))
+            known = scaled[~np.isnan(scaled)]
+            weights = None if rows.weights is None else rows.weights[~np.isnan(scaled)]
+            heavy = weights is None or weights.sum() > 0
+            mean = float(np.average(known, weights=weights)) if len(known) and heavy else 0.0
+            least = variable.least_variance(mean)
+            variable, column = replace(variable, scale=None, resolution=math.sqrt(12 * least) or None), scaled
+        plain[u] = replace(variable, name=f"_{u}"), column
+    return plain[u]
+
+
+def _values(rows: Table, dag: Dag, v: int, choices: Sequence[OnScale], plain: _Plain) -> npt.NDArray[np.float64]:
     """Return how probable the families of a number and of its children are on each of its scales, (n_choices,).
 
     The column stands in one table on all of them, so that all are scored from the same moments.
     """
     touched, others = _families_of(dag, v), sorted(_in_families_with(dag, v))
     place = {u: at for at, u in enumerate(others)}
-    every: Sequence[Any] = rows.variables
-    of_v = [replace(every[v], name=f"{k}", scale=choice.scale) for k, choice in enumerate(choices)]
-    variables = [replace(every[u], name=f"_{u}") for u in others]
-    columns = [rows.codes[u] for u in others] + [rows.codes[v]] * len(choices)
-    wide = Table.adopt([*variables, *of_v], columns, weights=rows.weights, n_rows=rows.n_rows)
+    own: Any = rows.variables[v]
+    of_v = [replace(own, name=f"{k}", scale=choice.scale) for k, choice in enumerate(choices)]
+    known = [_beside(rows, u, plain) for u in others]
+    columns = [column for _, column in known] + [rows.codes[v]] * len(choices)
+    wide = Table.adopt([*(u for u, _ in known), *of_v], columns, weights=rows.weights, n_rows=rows.n_rows)
     pairs = []
     for k in range(len(choices)):
         at = {**place, v: len(others) + k}
