@@ -19,7 +19,7 @@ from studies.study import Array
 
 PERMUTATIONS = 999
 OMNIBUS, CONDITIONALS, MARGINALS, PAIRS = "omnibus", "conditionals", "marginals", "pairs"
-RARE = 10  # rows of both tables; pairs of states that occur less often are taken together
+RARE = 10  # rows of both tables; states, or pairs of states, that occur less often are taken together
 LOGISTIC, BOOSTING, EXPLAINED = "logistic", "boosting", "explain_change"
 
 

@@ -415,6 +415,22 @@ def test_priors_that_expect_more_edges() -> None:
     assert max(of(rows["uniform", d, 4_000, "1/2"]["HC"]) for d in ("64", "256", "1,024")) < 0.5
 
 
+def test_whether_two_tables_differ_without_a_setting() -> None:
+    told = Report("whole-tables")
+    shapes, dependences = told.tables["power"][:4], told.tables["power"][4:]
+    behind = [round(100 * (of(row["MMD-FUSE"]) - of(row["ours"]))) for row in shapes]
+    ahead, equal, less = (sum(map(holds, behind)) for holds in (lambda b: b < 0, lambda b: b == 0, lambda b: b > 0))
+    assert (ahead, equal, less) == (1, 1, 2)
+    told.says(
+        "ahead in one of four, equal in one, and {} and {} points behind MMD-FUSE in two".format(*sorted(behind)[2:])
+    )
+    times = [of(row["ours"]) / max(of(row["MMD-FUSE"]), of(row["MMDAgg"])) for row in dependences]
+    told.says(f"ours sees it {WORDS[round(min(times))]} to eleven times as often")
+    assert round(max(times)) == 11
+    for row in told.tables["level"]:
+        assert row["ours"]["mean"] <= 0.05 + 3 * row["ours"]["error"]
+
+
 def test_neighbours_by_similarities() -> None:
     report = Report("similarity")
 
