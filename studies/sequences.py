@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 
 import fishernet as fn
@@ -66,17 +68,26 @@ def fixed(gram: Array, label: str = "") -> Candidate:
     return Candidate(label, lambda _: gram)
 
 
-def folds(y: Ints, n: int, seed: int) -> list[Split]:
-    return list(StratifiedKFold(n, shuffle=True, random_state=seed).split(y, y))
+def folds(y: Ints, n: int, seed: int, groups: Ints | None = None) -> list[Split]:
+    """Return rows of training and test, stratified; rows of one group stay together."""
+    made = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return list(made(n, shuffle=True, random_state=seed).split(y, y, groups))
 
 
-def evaluate(make: Callable[[], Sequence[Candidate]], y: Ints, splits: Sequence[Split], *, auc: bool = False) -> Result:
+def evaluate(
+    make: Callable[[], Sequence[Candidate]],
+    y: Ints,
+    splits: Sequence[Split],
+    *,
+    auc: bool = False,
+    groups: Ints | None = None,
+) -> Result:
     """Return what a method reaches on the outer splits; of equal candidates and costs the first is chosen."""
     start = time.process_time()
     candidates, values, chosen, gram = make(), [], [], np.zeros((1, 1))
     for train, test in splits:
         grams = [candidate.gram(train) for candidate in candidates]
-        inner = StratifiedKFold(INNER, shuffle=True, random_state=0)
+        inner = folds(y[train], INNER, 0, None if groups is None else groups[train])
         machine = GridSearchCV(SVC(kernel="precomputed"), {"C": COSTS}, scoring="roc_auc" if auc else None, cv=inner)
         fitted = [clone(machine).fit(gram[np.ix_(train, train)], y[train]) for gram in grams]
         k = int(np.argmax([one.best_score_ for one in fitted]))
@@ -93,8 +104,8 @@ def pooled(results: Sequence[Result]) -> Result:
     return Result(means, chosen, min(one.lowest for one in results), sum(one.seconds for one in results))
 
 
-def table(name: str, measure: str, methods: Methods, y: Ints, splits: Sequence[Split], *, auc: bool = False) -> Table:
-    rows = [[method, *evaluate(make, y, splits, auc=auc).cells] for method, make in methods.items()]
+def table(name: str, measure: str, methods: Methods, y: Ints, splits: Sequence[Split], **how: Any) -> Table:
+    rows = [[method, *evaluate(make, y, splits, **how).cells] for method, make in methods.items()]
     return Table(name, ["method", measure, *HEADS], rows, FORMATS)
 
 
@@ -320,6 +331,9 @@ def real(run: Run, *parts: str) -> Path | None:
     return None if run.form == "quick" else run.file("bio", *parts)
 
 
+LONG = 20  # letters that two windows have in common by chance next to never
+
+
 class Windows(NamedTuple):
     """Strings of one length and their classes."""
 
@@ -328,12 +342,24 @@ class Windows(NamedTuple):
     classes: list[str]
     replaced: int  # ambiguous letters that were taken for A
 
-    def overlaps(self, long: int = 20) -> dict[str, float]:
+    def pieces(self) -> list[set[str]]:
+        """Return the long pieces of each window; windows that have one in common were cut out of one string."""
+        return [{window[k : k + LONG] for k in range(len(window) - LONG + 1)} for window in self.strings]
+
+    def overlaps(self) -> dict[str, float]:
         """Return the share of each class's windows that have a long piece in common with another of the class."""
-        pieces = [{window[k : k + long] for k in range(len(window) - long + 1)} for window in self.strings]
+        pieces = self.pieces()
         seen = [Counter(p for k in np.flatnonzero(self.y == c) for p in pieces[k]) for c in range(len(self.classes))]
         common = np.array([any(seen[c][piece] > 1 for piece in of) for of, c in zip(pieces, self.y, strict=True)])
         return {name: float(common[self.y == c].mean()) for c, name in enumerate(self.classes)}
+
+    def groups(self) -> Ints:
+        """Return the group of each window: those that long pieces in common join, one after another."""
+        first: dict[str, int] = {}
+        joined = [(k, first.setdefault(piece, k)) for k, of in enumerate(self.pieces()) for piece in of]
+        n, (one, two) = len(self.strings), np.array(joined).T
+        labels: Ints = connected_components(coo_array((np.ones(len(joined)), (one, two)), (n, n)), directed=False)[1]
+        return labels
 
 
 def read_windows(path: Path, rows: int = 1_000) -> Windows:
@@ -366,7 +392,10 @@ def dna(name: str, run: Run) -> Iterator[Table]:
         "edit distance": partial(edit, of),
         "equal positions": partial(positions, of),
     }
-    yield table(name, "accuracy", methods, y, folds(y, 10, seed=1))
+    groups = windows.groups()
+    yield table(name, "accuracy", methods, y, folds(y, 10, 1, groups), groups=groups)
+    if name == "promoters":
+        yield table("promoters-ungrouped", "accuracy", methods, y, folds(y, 10, seed=1))
 
 
 FAMILIES = {"myoglobin": "MYG", "alpha": "HBA", "beta": "HB"}  # the first prefix that fits; beta-like ones last

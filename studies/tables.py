@@ -91,7 +91,7 @@ def text(cell: Any, form: str, least: float | None = None) -> str:
     if not isinstance(cell, Mapping):
         return f"{cell:,}" if isinstance(cell, int) else short(cell) if form == "short" else format(cell, form)
     said = text(float(cell["mean"]), form)
-    said += f" ± {text(float(cell['error']), form)}" if "error" in cell else ""
+    said += f" ± {text(float(cell['error']), form.removeprefix('+'))}" if "error" in cell else ""
     said = f"**{said}**" if cell["mean"] == least else said
     said += f" ({text(cell['published'], form)})" if cell.get("published") is not None else ""
     return said + "".join(f" ({cell[key]:,.0f})" for key in ("n", "edges") if key in cell)
