@@ -540,3 +540,55 @@ def test_regressions_or_bins() -> None:
     assert sum(alone[name]["columns"] == 1 for name in less) == 2
     assert len(alone) == 11
     told.says(f"`quakes`; {max(less.values()):.1f} at most)")
+
+
+def test_rows_of_probabilities_that_configurations_share() -> None:
+    told = Report("local-structure")
+    rows = {graph: [r for r in told.tables["likelihoods"] if r["graph"] == graph] for graph in ("bic", "aic")}
+    more = {
+        (graph, way): {row["table"]: row[f"more, {way}"] for row in of_graph}
+        for graph, of_graph in rows.items()
+        for way in ("tree", "merged")
+    }
+    share = {
+        (graph, way): [row[f"parameters, {way}"] / row["parameters, table"] for row in of_graph]
+        for graph, of_graph in rows.items()
+        for way in ("tree", "merged")
+    }
+
+    def better(cells: dict[str, Any]) -> list[str]:
+        return sorted(name for name, cell in cells.items() if of(cell) > 2.776 * cell["error"])
+
+    sparse, dense = more["bic", "merged"], more["aic", "merged"]
+    told.says(
+        f"have {min(share['bic', 'merged']):.2f} to {max(share['bic', 'merged']):.2f} of the parameters of full "
+        f"tables, the median {median(share['bic', 'merged']):.2f}",
+        f"{min(share['bic', 'tree']):.2f} to {max(share['bic', 'tree']):.2f} of the parameters, the median "
+        f"{median(share['bic', 'tree']):.2f}",
+    )
+    assert better(sparse) == ["dna", "nursery", "pumsb_star"]
+    wide = ("cwebkb", "bbc")
+    lost = [-of(cell) for name, cell in sparse.items() if name not in (*wide, *better(sparse))]
+    assert len(lost) == 9
+    told.says(f"on nine they lose {min(lost):.3f} to {max(lost):.3f} nats per row")
+    told.says("they lose {:.2f} and {:.2f}".format(*(-of(sparse[name]) for name in wide)))
+    ahead = {name: of(cell) - of(more["bic", "tree"][name]) for name, cell in sparse.items()}
+    told.says(
+        f"than trees on {sum(by > 0 for by in ahead.values())} of 14 tables, by up to {max(ahead.values()):.2f} nats",
+        f"trees are better on bbc by {-ahead.pop('bbc'):.2f}, elsewhere by {-min(ahead.values()):.3f} at most",
+    )
+    trees = more["aic", "tree"]
+    assert better(trees) == better(sparse)
+    told.says(f"on dna trees by {of(trees['dna']):.2f} nats")
+    behind = [-of(cell) for name, cell in trees.items() if name not in better(trees) and name != "bbc"]
+    told.says(f"trees lose {min(behind):.3f} to {max(behind):.2f} nats, and merged rows up to {-of(dense['bbc']):.1f}")
+    told.says(f"but for letter, where they gain {of(dense['letter']):.2f}")
+    assert better(dense) == ["dna", "letter", "nursery", "pumsb_star"]
+    assert round(1 / median(share["aic", "tree"])) == 4
+    assert round(1 / median(share["aic", "merged"])) == 7
+    cells = next(r for r in told.tables["unlikely"] if (r["table"], r["graph"]) == ("cwebkb", "aic"))
+    told.says(
+        f"On cwebkb {of(cells['in cells below 0.02']):.2f} of the {of(cells['merged rows lose']):.2f} nats",
+        f"and {of(cells['and at most 10 rows']):.2f} of these are in configurations",
+    )
+    assert max(row[f"seconds, {way}"] for row in told.tables["likelihoods"] for way in ("tree", "merged")) < 3
