@@ -24,7 +24,8 @@ TESTS = (
     methods.BOOSTING,
 )  # fmt: skip
 LOOKS = {methods.MARGINALS: {"linewidth": 3.0}}  # below another line in places
-NEEDS = dict.fromkeys((methods.LOGISTIC, methods.BOOSTING), "sklearn")
+OTHERS = (methods.FUSE, methods.AGGREGATED, methods.TUNED)
+NEEDS = dict.fromkeys((methods.LOGISTIC, methods.BOOSTING, methods.TUNED), "sklearn")
 
 Answer = dict[str, Any]
 
@@ -126,6 +127,26 @@ def power(run: Run) -> Iterator[Table]:
         ],
         ["", "short", *[".2f"] * 6],
     )
+
+
+def ask_others(kind: str, nats: float, repetition: int) -> Answer:
+    """Return what tests by kernels, and a classifier that is tuned, say of the same tables as `ask`."""
+    _, before, after = changed_pair(kind, nats, repetition)
+    said = methods.by_kernels(before, after, repetition, LEVEL)
+    if not comparators.missing(NEEDS[methods.TUNED]):
+        said[methods.TUNED] = methods.classifier(before, after, repetition, methods.tuned)
+    return {test: [of.p_value, list(of.named)] for test, of in said.items()}
+
+
+def others(run: Run) -> Iterator[Table]:
+    """Ask what takes long about the changes of more than a hundredth of a nat."""
+    nats, repetitions = run.choose(NATS[2:], NATS[1:]), run.repetitions(quick=1, usual=42, full=210)
+    tasks = [(kind, size, r) for kind in KINDS for size in nats for r in range(repetitions)]
+    answers: dict[tuple[str, float], list[Answer]] = {(kind, size): [] for kind in KINDS for size in nats}
+    for (kind, size, _), answer in zip(tasks, run.map(ask_others, tasks), strict=True):
+        answers[kind, size].append(answer)
+    rows = [[kind, size, *(noticed(of, test) for test in OTHERS)] for (kind, size), of in answers.items()]
+    yield Table("others", ["change", "nats", *OTHERS], rows, ["", "short", *[".2f"] * len(OTHERS)])
 
 
 # ------------------------------------------------------------------------------------------------------- false alarms
@@ -287,6 +308,10 @@ def compute(run: Run) -> Iterator[Table]:
     if run.data is not None:
         yield real(run)
     yield false_alarms(run)
+    yield from others(run)
+
+
+PARTS = {"others": others}
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:

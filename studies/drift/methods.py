@@ -15,12 +15,16 @@ from scipy.stats import binom, chi2_contingency
 
 import fishernet as fn
 from fishernet.compare.corrections import holm
+from studies import mmd_tests
 from studies.study import Array
 
 PERMUTATIONS = 999
 OMNIBUS, CONDITIONALS, MARGINALS, PAIRS = "omnibus", "conditionals", "marginals", "pairs"
 RARE = 10  # rows of both tables; states, or pairs of states, that occur less often are taken together
 LOGISTIC, BOOSTING, EXPLAINED = "logistic", "boosting", "explain_change"
+TUNED, FUSE, AGGREGATED = "tuned boosting", "MMD-FUSE", "MMDAgg"
+FUSE_PERMUTATIONS, AGGREGATED_DRAWS = 199, 400
+SETTINGS = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [4, 8, 31], "max_iter": [50, 200]}  # to tune among
 
 
 class Said(NamedTuple):
@@ -98,6 +102,24 @@ def boosting(X: fn.Table) -> Any:
     """Return gradient boosting of trees that know the columns as categories, with scikit-learn's settings."""
     kind = importlib.import_module("sklearn.ensemble").HistGradientBoostingClassifier
     return kind(categorical_features=[True] * len(X.names), random_state=0)
+
+
+def tuned(X: fn.Table) -> Any:
+    """Return gradient boosting whose settings the log loss of three folds chooses."""
+    search = importlib.import_module("sklearn.model_selection").GridSearchCV
+    return search(boosting(X), SETTINGS, cv=3, scoring="neg_log_loss")
+
+
+def by_kernels(X: fn.Table, Y: fn.Table, seed: int, level: float) -> dict[str, Said]:
+    """Return what MMD-FUSE and MMDAgg say of a column per state; of MMDAgg, which has no p-value, 0 or 1."""
+    states, rows = [variable.cardinality for variable in X.variables], codes(X, Y)
+    columns = np.concatenate([np.eye(n)[of] for n, of in zip(states, rows.T, strict=True)], axis=1)
+    one, other, random = columns[: X.n_rows], columns[X.n_rows :], np.random.default_rng(seed)
+    rejects = mmd_tests.aggregated(one, other, level, AGGREGATED_DRAWS, random)
+    return {
+        FUSE: Said(mmd_tests.fuse(one, other, FUSE_PERMUTATIONS, random)),
+        AGGREGATED: Said(0.0 if rejects else 1.0),
+    }
 
 
 def explained(X: fn.Table, Y: fn.Table, net: fn.Dag | None = None) -> Said:

@@ -142,6 +142,17 @@ def test_the_quick_form_has_all_tables_and_the_figure(tmp_path: Path, monkeypatc
     monkeypatch.setattr(experiments, "SETTINGS", experiments.SETTINGS[:2])
     monkeypatch.setattr(experiments, "NATS", experiments.NATS[-2:])
     tables = {table.name: table for table in experiments.compute(Run("quick", asked_repetitions=1))}
-    assert set(tables) == {"power", "named", "false-alarms", "seeds"}
+    assert set(tables) == {"power", "named", "false-alarms", "seeds", "others"}
     experiments.draw(tables, lambda name: tmp_path / f"{name}.svg")
     assert (tmp_path / "power.svg").exists()
+
+
+def test_kernels_and_tuned_trees_see_a_large_change_and_none_where_there_is_none() -> None:
+    net = small(3)
+    after = changes.with_table(net, "c", changes.changed_table(net, "c", FREE, 0.2, np.random.default_rng(1)))
+    before, same, other = net.sample(300, seed=1), net.sample(300, seed=2), after.sample(300, seed=3)
+    changed = methods.by_kernels(before, other, 0, 0.05)
+    assert {said.p_value < 0.05 for said in changed.values()} == {True}
+    assert {said.p_value > 0.05 for said in methods.by_kernels(before, same, 0, 0.05).values()} == {True}
+    pytest.importorskip("sklearn")
+    assert methods.classifier(before, other, 0, methods.tuned).p_value < 0.05
