@@ -35,7 +35,7 @@ Split = tuple[Ints, Ints]
 COSTS, INNER = (0.1, 1.0, 10.0, 100.0), 3
 DNA, AMINO = "ACGT", "ACDEFGHIKLMNPQRSTVWY"
 HEADS = ["chosen most often", "smallest eigenvalue", "processor seconds"]
-FORMATS = [".3f", ".3f", ".3f", ".1e", ".1f"]
+FORMATS = [".3f", ".3f", ".3f", ".1e", ".1f", ".3f"]
 
 
 class Candidate(NamedTuple):
@@ -105,8 +105,14 @@ def pooled(results: Sequence[Result]) -> Result:
 
 
 def table(name: str, measure: str, methods: Methods, y: Ints, splits: Sequence[Split], **how: Any) -> Table:
-    rows = [[method, *evaluate(make, y, splits, **how).cells] for method, make in methods.items()]
-    return Table(name, ["method", measure, *HEADS], rows, FORMATS)
+    return compared(name, measure, {method: evaluate(make, y, splits, **how) for method, make in methods.items()})
+
+
+def compared(name: str, measure: str, results: Mapping[str, Result]) -> Table:
+    """Return a row per method, with how far it is behind the best one, by the differences of folds or data sets."""
+    best = max(results.values(), key=lambda of: of.values.mean())
+    rows = [[method, *of.cells, mean(best.values - of.values)] for method, of in results.items()]
+    return Table(name, ["method", measure, *HEADS, "behind the best"], rows, FORMATS)
 
 
 def cosine_logs(log: Array) -> Array:
@@ -322,8 +328,7 @@ def trees(run: Run) -> Iterator[Table]:
         models = {"": fn.models.birth_death_tree(tree, birth=0.1, death=0.1)}
         for name, make in profile_kernels(models, profiles).items():
             found.setdefault(name, []).append(evaluate(make, y, split, auc=True))
-    rows = [[name, *pooled(results).cells] for name, results in found.items()]
-    yield Table("trees", ["method", "AUC", *HEADS], rows, FORMATS)
+    yield compared("trees", "AUC", {name: pooled(results) for name, results in found.items()})
 
 
 def real(run: Run, *parts: str) -> Path | None:
