@@ -27,7 +27,7 @@ import fishernet as fn
 from fishernet.base.vocabulary import SimilarityName
 from fishernet.kernels import AgreementKernel, FisherKernel, HiddenVariableKernel, Normalized, Similarity
 from studies import figures
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Table, errors_apart, main, mean
 
 Ints = npt.NDArray[np.int64]
 
@@ -326,9 +326,10 @@ def average_ranks(means: Array) -> Array:
 
 
 def beyond(differences: Array) -> int:
-    """Return 1 or -1 where the mean of paired differences is two standard errors above or below 0, else 0."""
-    error = differences.std(ddof=1) / np.sqrt(len(differences))
-    return int(np.sign(differences.mean())) if abs(differences.mean()) > max(2 * error, 1e-9) else 0
+    """Return 1 or -1 where the mean of paired differences is above or below 0 beyond chance (5 %), else 0."""
+    n = len(differences)
+    least = errors_apart(n) * differences.std(ddof=1) / np.sqrt(n)
+    return int(np.sign(differences.mean())) if abs(differences.mean()) > max(least, 1e-9) else 0
 
 
 def pairs_of(errors: Errors, against: str) -> Table:

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t as student_t
 
 import fishernet as fn
 
@@ -71,6 +72,14 @@ def mean(values: npt.ArrayLike, *, usual: int | None = None, published: float | 
     if published is not None and not np.isnan(published):
         cell["published"] = float(published)
     return cell
+
+
+def errors_apart(n: int) -> float:
+    """Return how many standard errors a mean of n values must be from 0 to be beyond chance at the 5 % level.
+
+    It is Student's quantile: 12.7 for two values, 4.3 for three, 2.8 for five, and 2.0 for many.
+    """
+    return float(student_t.ppf(0.975, n - 1))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import fishernet as fn
 from studies.dependency_networks.measures import exact_kl, stationary
 from studies.dependency_networks.truths import Truth, ising, read_bn20_37
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Table, errors_apart, mean
 
 SMALL = (
     *(f"random {k}" for k in range(6)),
@@ -141,12 +141,12 @@ def table(found: Exact, called: str = "exact") -> Table:
 
 
 def counts(exact: Table) -> Table:
-    """Return how many truths each model is nearer to by more than two standard errors."""
+    """Return how many truths each model is nearer to, beyond chance at the 5 % level."""
     counted = []
     for n in (1_000, 10_000, 100_000):
         for at, which in ((5, "KL(model, truth)"), (6, "KL(truth, model)")):
-            known = [row[at] for row in exact.rows if row[1] == n and "error" in row[at]]
-            sure = [np.sign(cell["mean"]) for cell in known if abs(cell["mean"]) > 2 * cell["error"]]
+            known = [(row[at], errors_apart(row[2])) for row in exact.rows if row[1] == n and "error" in row[at]]
+            sure = [np.sign(cell["mean"]) for cell, apart in known if abs(cell["mean"]) > apart * cell["error"]]
             counted.append([n, which, len(known), sure.count(-1), sure.count(1), len(known) - len(sure)])
     return Table(
         "exact-counts", ["training rows", "divergence", "truths", "DN nearer", "BN nearer", "neither"], counted

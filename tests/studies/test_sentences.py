@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from studies.study import read
+from studies.study import errors_apart, read
 
 REPORTS = Path(__file__).parents[2] / "docs" / "studies"
 Row = dict[str, Any]
@@ -386,11 +386,43 @@ def test_printed_figures_of_dependency_networks_that_other_training_sets_give() 
     for row in told.tables["other-training-sets"]:
         for column, (table, named, digit) in columns.items():
             off = abs(numbers_of(printed[table][row["data"]][named]) - of(row[column]))
-            inside[row["data"]] += off <= 2.262 * row[column]["error"] * np.sqrt(10 + 1) + digit
+            inside[row["data"]] += off <= errors_apart(10) * row[column]["error"] * np.sqrt(10 + 1) + digit
     ising, stand_in = (sum(n for data, n in inside.items() if data.startswith(of)) for of in ("Ising", "BN"))
     told.says(f"All {ising} printed figures of Ising5x5", f"of the stand-in BN20-37 {stand_in} of 12 do")
     assert ising == 12
     told.says(f"Of BN20-37S {WORDS[6 - inside['BN20-37S']]} does not, of BN20-37L {WORDS[6 - inside['BN20-37L']]}")
+
+
+def test_truths_that_one_model_is_nearer_to() -> None:
+    told = Report("dependency-networks")
+    rows = [row for row in told.tables["exact"] if row["training rows"] in (1_000, 10_000, 100_000) and row["sets"] > 1]
+    nearer = Counter[tuple[int, str, str]]()
+    for row in rows:
+        for of_both, divergence in (
+            ("DN - BN", "KL(model, truth)"), ("KL(truth, DN) - KL(truth, BN)", "KL(truth, model)")
+        ):  # fmt: skip
+            cell = row[of_both]
+            if abs(of(cell)) > errors_apart(row["sets"]) * cell["error"]:
+                nearer[row["training rows"], divergence, "DN nearer" if of(cell) < 0 else "BN nearer"] += 1
+    for row in told.tables["exact-counts"]:
+        for model in ("DN nearer", "BN nearer"):
+            assert row[model] == nearer[row["training rows"], row["divergence"], model]
+    few = [nearer[1_000, divergence, "DN nearer"] for divergence in ("KL(model, truth)", "KL(truth, model)")]
+    told.says(f"At 1,000 rows the DN is nearer on {WORDS[few[0]]} or {WORDS[few[1]]} truths only")
+    apart = [errors_apart(row["sets"]) for row in rows]
+    assert 2.55 < min(apart) < max(apart) < 4.35
+    told.says("the mean difference is 2.6 to 4.3 standard errors")
+
+
+def test_what_the_prior_takes_away_and_adds() -> None:
+    told = Report("fmpl")
+    on = [row for row in told.tables["factors"] if row["prior"] == "on"]
+    off = [row for row in told.tables["factors"] if row["prior"] == "off"]
+    nearer = [row for row in on if -of(row["OR - AND"]) > errors_apart(row["sets"]) * row["OR - AND"]["error"]]
+    farther = [row for row in off if of(row["OR - AND"]) > errors_apart(row["sets"]) * row["OR - AND"]["error"]]
+    told.says(f"nearer than AND in {len(nearer)} of {len(on)} cells beyond chance")
+    told.says(f"farther in all {len(farther)}")
+    assert len(farther) == len(off) == len(on)
 
 
 def test_priors_that_expect_more_edges() -> None:
@@ -557,7 +589,7 @@ def test_rows_of_probabilities_that_configurations_share() -> None:
     }
 
     def better(cells: dict[str, Any]) -> list[str]:
-        return sorted(name for name, cell in cells.items() if of(cell) > 2.776 * cell["error"])
+        return sorted(name for name, cell in cells.items() if of(cell) > errors_apart(5) * cell["error"])
 
     sparse, dense = more["bic", "merged"], more["aic", "merged"]
     told.says(
