@@ -534,7 +534,7 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         figures.dots(path("dna"), {"Ten folds": series}, x="accuracy (± standard error)")
 
 
-TAKES = "--quick 8 s of processor time, usual half an hour on two cores; --part computes a part alone"
+TAKES = "--quick 8 s of processor time, usual three minutes; --part computes a part alone"
 
 if __name__ == "__main__":
     seeds = {"toys": "0, 1, ...", "folds": 1, "inner folds": 0}

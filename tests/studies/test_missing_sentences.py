@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from tests.studies.test_sentences import Report, Row, of
+from tests.studies.reports import Report, Row, of
 
 FILLED = ("mode", "most probable", "drawn")
 WAYS = ("drop rows", "own state", "mode", "available cases", "node-average", "structural EM")

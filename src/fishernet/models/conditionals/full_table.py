@@ -25,6 +25,8 @@ from fishernet.models.conditionals.base import (
 
 Cells = npt.NDArray[np.float64]
 
+JEFFREYS = 0.5  # of a row in each cell: intervals of drawn tables then cover rare states, too
+
 
 class FullTable(Grouped):
     """P(child given its parents), one row per configuration.
@@ -98,7 +100,8 @@ class FullTable(Grouped):
         positions : sequence of int, optional
             The family's positions in the network, where they are others.
         random : numpy.random.Generator, optional
-            Draws the table from the Dirichlet distributions whose means are the fitted probabilities.
+            Draws the table from its posterior distribution under Jeffreys' prior, which has half a row in each cell;
+            smoothing and ess are not asked then.
 
         Raises
         ------
@@ -114,10 +117,8 @@ class FullTable(Grouped):
         axes = [statistic.variables.index(v) for v in family]
         cells = counts.transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64, order="C")
         *parents, child = family if positions is None else positions
-        weights = cell_weights(cells, smoothing, ess)
-        table = np.ascontiguousarray(
-            normalized(weights if random is None else random.standard_gamma(weights), variables)
-        )
+        weights = cell_weights(cells, smoothing, ess) if random is None else random.standard_gamma(cells + JEFFREYS)
+        table = np.ascontiguousarray(normalized(weights, variables))
         table.flags.writeable = False
         made = cls.__new__(cls)  # what was just made of counts needs no check
         made._set(child=child, parents=tuple(parents), variables=tuple(variables), probabilities=table)

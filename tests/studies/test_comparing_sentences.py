@@ -1,0 +1,66 @@
+"""What the reports on comparing tables say in sentences, computed from their results."""
+
+from __future__ import annotations
+
+from tests.studies.reports import WORDS, Report, Row, of
+
+
+def in_percent(rows: list[Row], way: str) -> str:
+    """What a method finds at each size, as the reports list it."""
+    *first, last = (f"{100 * of(row[way]):.0f}" for row in rows)
+    return f"{', '.join(first)} and {last} %"
+
+
+def test_who_notices_a_change() -> None:
+    told = Report("drift")
+    power = told.tables["power"]
+    free, dependence = ([row for row in power if row["change"] == kind] for kind in ("free", "dependence"))
+    chance = {f"{100 * of(row[way]):.0f}" for row in dependence for way in ("marginals", "logistic")}
+    assert chance == {"2"}
+    told.says("no more often than by chance (2 %), logistic regression neither (2 %)")
+    told.says(f"boosted trees in at most {100 * max(of(row['boosting']) for row in dependence):.0f} %")
+    told.says(f"tests of all pairs of columns in {in_percent(dependence, 'pairs')} at 0.01, 0.02 and 0.05 nats")
+    told.says(f"corrected for all variables, find {in_percent(dependence, 'conditionals')}")
+    told.says(f"The conditionals find {in_percent(free, 'conditionals')}, pairs {in_percent(free, 'pairs')}")
+    told.says(f"marginals {in_percent(free, 'marginals')}")
+    classifiers = max(of(row[way]) for row in free for way in ("logistic", "boosting"))
+    told.says(f"classifiers at most {100 * classifiers:.0f} %")
+    told.says(f"finds {in_percent(free, 'omnibus')} of any changes, and {in_percent(dependence, 'omnibus')} of those")
+    for row in power:
+        assert of(row["explain_change"]) <= of(row["conditionals"])
+
+
+def test_who_is_named_and_false_alarms() -> None:
+    told = Report("drift")
+    for column, phrase in (
+        ("smallest p", "has the smallest p in {} to {} %"),
+        ("explain_change, first", "in {} to {} %"),
+    ):
+        shares = [100 * of(row[column]) for row in told.tables["named"]]
+        told.says(phrase.format(f"{min(shares):.0f}", f"{max(shares):.0f}"))
+    by_setting = {row["variables of states"]: row for row in told.tables["false-alarms"]}
+    same = "graph of the same rows"
+    told.says(f"it does not: {of(by_setting['all'][same]):.0f} % of all tests at a level of 5 %")
+    told.says(f"and {of(by_setting['40 of 2'][same]):.0f} % of those with 40 binary variables")
+    for held in ("two-sample test", "score test, known", "fitted", "graph of other rows"):
+        cell = by_setting["all"][held]
+        assert cell["mean"] <= 5 + 3 * cell["error"]
+    adult = next(row for row in told.tables["real"] if row["tables"].startswith("adult"))
+    told.says(f"nothing differs (p = {adult['p']:.2f})")
+    assert not any(row["flips of the test"] or row["flips of the names"] for row in told.tables["seeds"])
+
+
+def test_whether_two_tables_differ_without_a_setting() -> None:
+    told = Report("whole-tables")
+    shapes, dependences = told.tables["power"][:4], told.tables["power"][4:]
+    behind = [round(100 * (of(row["MMD-FUSE"]) - of(row["ours"]))) for row in shapes]
+    ahead, equal, less = (sum(map(holds, behind)) for holds in (lambda b: b < 0, lambda b: b == 0, lambda b: b > 0))
+    assert (ahead, equal, less) == (1, 1, 2)
+    told.says(
+        "ahead in one of four, equal in one, and {} and {} points behind MMD-FUSE in two".format(*sorted(behind)[2:])
+    )
+    times = [of(row["ours"]) / max(of(row["MMD-FUSE"]), of(row["MMDAgg"])) for row in dependences]
+    told.says(f"ours sees it {WORDS[round(min(times))]} to eleven times as often")
+    assert round(max(times)) == 11
+    for row in told.tables["level"]:
+        assert row["ours"]["mean"] <= 0.05 + 3 * row["ours"]["error"]
