@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -62,6 +62,8 @@ class MixedTerms:
         self._numbers = np.flatnonzero(self._is_number).tolist()
         self._states = np.array([float(variable.cardinality) for variable in source.variables])
         self._by_family = source.has_missing or source.by_set
+        self._singles: dict[int, Statistic] = {}
+        self._floors = np.zeros(len(source.variables))
 
     def families(self, families: Families) -> Floats:
         """Return the scores of families of numbers, (n_families,)."""
@@ -71,7 +73,8 @@ class MixedTerms:
         if self._by_family:
             likelihoods = self._available(telling, n_parameters)
         else:
-            likelihoods = self._moments.likelihoods(self._floors, telling.children, telling.offsets, telling.parents)
+            floors = self._floors_of(np.unique(telling.children).tolist())
+            likelihoods = self._moments.likelihoods(floors, telling.children, telling.offsets, telling.parents)
         paid = self._price * n_parameters + self._arc_price * np.diff(families.offsets)
         return np.asarray(likelihoods - paid)
 
@@ -87,24 +90,19 @@ class MixedTerms:
     def _moments(self) -> _core.MomentStore:
         return moment_store(self._source)
 
-    @cached_property
-    def _singles(self) -> dict[int, Statistic]:
-        """The statistic of each number alone."""
-        statistics = self._source.statistics([(v,) for v in self._numbers])
-        return dict(zip(self._numbers, statistics, strict=True))
-
-    @cached_property
-    def _floors(self) -> Floats:
-        """The least variance of each number, (n_variables,)."""
-        floors = np.zeros(len(self._source.variables))
-        for v, one in self._singles.items():
-            floors[v] = self._of([v])[0].least_variance(float(one.mean[0]) if one.total else 0.0)
-        return floors
+    def _floors_of(self, numbers: Iterable[int]) -> Floats:
+        """Return the least variances of numbers, (n_variables,); those of numbers that nobody asked for yet are 0."""
+        new = [v for v in dict.fromkeys(numbers) if v not in self._singles]
+        for v, one in zip(new, self._source.statistics([(v,) for v in new]) if new else (), strict=True):
+            self._singles[v] = one
+            self._floors[v] = self._of([v])[0].least_variance(float(one.mean[0]) if one.total else 0.0)
+        return self._floors
 
     @cached_property
     def _alone(self) -> Floats:
         """The likelihood of each number without parents, on the rows that know it, (n_variables,)."""
         alone = np.zeros(len(self._source.variables))
+        self._floors_of(self._numbers)
         for v, one in self._singles.items():
             if one.total:
                 family = Families.from_pairs([(v, ())])
@@ -134,7 +132,7 @@ class MixedTerms:
         places = np.full(len(rows.variables), -1, dtype=np.int32)
         places[self._numbers] = np.arange(len(self._numbers))
         weights = None if rows.weights is None else rows.weights.astype(np.float64)
-        return _core.IncompleteRows(rows.native, places, values, weights, self._floors)
+        return _core.IncompleteRows(rows.native, places, values, weights, self._floors_of(self._numbers))
 
     def _of_statistics(self, pairs: Sequence[_Pair]) -> tuple[Floats, Floats]:
         """Return the same of a source that knows statistics alone."""
@@ -156,7 +154,8 @@ class MixedTerms:
     def _of_moments(self, moments: Sequence[_core.LabelMoments], of_family: Numbers, families: Families) -> Floats:
         """Return the likelihoods of families by moments; no variance is below that of rounding."""
         flat = families.children, families.offsets, families.parents
-        return _core.mixed_family_likelihoods(moments, of_family.astype(np.int32), self._floors, *flat)
+        floors = self._floors_of(families.children.tolist())
+        return _core.mixed_family_likelihoods(moments, of_family.astype(np.int32), floors, *flat)
 
 
 def label_below_numbers(child: str, numbers: Sequence[str]) -> SchemaError:
