@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student_t
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -139,7 +140,9 @@ def test_a_number_is_predicted_as_by_the_network_with_cells_missing_or_not() -> 
         known = {name: cell for name, cell in holes.loc[row].items() if cell == cell and cell not in (None, "weekend")}
         answer = model.network_.query("heat", given=known)
         assert means[row] == pytest.approx(answer.mean, rel=1e-9)
-        np.testing.assert_allclose(ends[row], answer.interval(0.8), rtol=1e-9)
+        low, high = answer.interval(0.8)
+        assert ends[row, 0] < low < high < ends[row, 1]  # of known parameters
+        np.testing.assert_allclose(ends[row], (low, high), atol=0.03 * (high - low))
 
 
 def test_intervals_hold_what_they_say() -> None:
@@ -147,6 +150,20 @@ def test_intervals_hold_what_they_say() -> None:
     new = plant(4000, 5)
     low, high = model.predict_interval(new.drop(columns="heat"), level=0.9).T
     assert ((low <= new["heat"]) & (new["heat"] <= high)).mean() == pytest.approx(0.9, abs=0.02)
+
+
+def test_intervals_of_few_rows_are_those_of_a_regression() -> None:
+    """As wide as the textbook's at a row whose distance from the mean is the average one."""
+    rng, n = np.random.default_rng(8), 12
+    x = rng.normal(size=n)
+    y = 2 * x + rng.normal(size=n)
+    model = BayesianNetworkRegressor().fit(x[:, None], y)
+    slope, intercept = np.polyfit(x, y, 1)
+    sd = np.sqrt(np.sum((y - intercept - slope * x) ** 2) / (n - 2))
+    half = student_t.ppf(0.975, n - 2) * sd * np.sqrt(1 + 2 / n)
+    low, high = model.predict_interval(x[:, None]).T
+    np.testing.assert_allclose(high - low, 2 * half, rtol=1e-6)
+    np.testing.assert_allclose((high + low) / 2, intercept + slope * x, rtol=1e-6)
 
 
 def test_arrays_of_numbers_are_predicted_too() -> None:
