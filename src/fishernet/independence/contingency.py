@@ -234,6 +234,11 @@ class GSquared(ContingencyTest):
     none (R. E. Neapolitan, "Learning Bayesian Networks", 2004, 10.3.1; P. Spirtes, C. Glymour and R. Scheines,
     "Causation, Prediction, and Search", 2000, 5.5).
 
+    The p-value is that of the distribution which many rows in each configuration lead to. Of independent columns a test
+    at 5 % rejects 5 % with 50 rows and two states, but 8 % with 50 rows of four states given four configurations, and
+    15 % with 100 rows of three states given nine; with states that are rare it rejects less than 5 % (2 % with 500 rows
+    of five states, some of them rare). `fishernet.compare.falsify` draws, and holds its level with few rows, too.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -292,7 +297,8 @@ class ChiSquared(ContingencyTest):
 
     Notes
     -----
-    The degrees of freedom are adjusted as for `GSquared`.
+    The degrees of freedom are adjusted as for `GSquared`. In the same cases it rejects 5, 7, 7 and 10 % of independent
+    columns at 5 %: it holds its level better with few rows of common states, and worse with rare ones.
 
     Examples
     --------
