@@ -263,7 +263,10 @@ def read_table(name: str, path: Path | None) -> fn.Table:
     names = headers(path) if name in OF_KEEL else None
     frame = csv.read_csv(path, csv.ReadOptions(column_names=names), convert_options=convert)
     frame = frame.drop_columns(list(source.without))
-    cut: dict[str, Any] = {"bins": source.bins, "binning": "equal-width"} if source.bins else {}
+    numbers = [
+        one.name for one in frame.schema if not pa.types.is_string(one.type) and one.name not in source.categorical
+    ]
+    cut: dict[str, Any] = {"bins": dict.fromkeys(numbers, source.bins), "binning": "equal-width"} if source.bins else {}
     return fn.Table.from_frame(frame, missing="drop", categorical=source.categorical, **cut)
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +46,17 @@ def read_table(name: str, path: Path | None, numbers: bool = False, without: str
         assert isinstance(found, fn.Table)
         return found
     options |= {"categorical": [] if numbers else ["class"], "exclude": [without] if without else []}
+    cut = set(numbers_of(fn.read_table(path, **options))) - set(options["categorical"])
+    options["bins"] = dict.fromkeys(cut, options["bins"])
     return fn.read_table(path, missing="state", **options)
+
+
+def numbers_of(table: fn.Table) -> list[str]:
+    """Return the names of the columns of numbers, those too of which there are few and each is a state."""
+    of_numbers = [
+        v for v in table.variables if v.is_continuous or v.cuts or all(isinstance(s, Number) for s in v.states)
+    ]
+    return [variable.name for variable in of_numbers]
 
 
 def three(run: Run) -> dict[str, Path | None]:

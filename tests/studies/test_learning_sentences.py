@@ -229,3 +229,44 @@ def test_rows_of_probabilities_that_configurations_share() -> None:
         f"and {of(cells['and at most 10 rows']):.2f} of these are in configurations",
     )
     assert max(row[f"seconds, {way}"] for row in told.tables["likelihoods"] for way in ("tree", "merged")) < 3
+
+
+def test_rows_behind_an_answer() -> None:
+    told = Report("influence")
+    halves, parts, again = (told.tables[name] for name in ("held-half", "held-95", "again"))
+    tables = [row for row in halves if row["table"] != "all"]
+    middle = next(row for row in halves if row["table"] == "all")
+    near = ("one row", "label given the rest", "label given two", "odds")
+    assert {f"{of(middle[kind]):.2f}" for kind in near} == {"0.99"}
+    told.says(
+        f"{of(middle['rows held out']):.2f} for the loss of 100 rows held out, and "
+        f"{of(middle['mutual information']):.2f} for mutual informations"
+    )
+    high = {
+        kind: sum((row[kind] or 0) >= 0.98 for row in tables) for kind in (*near, "mutual information", "rows held out")
+    }
+    told.says(
+        "0.98 or more have {} of {} tables for single rows, {} for a label given the rest, {} for one given two "
+        "columns, {} for odds, {} for mutual informations, and {} for the loss".format(
+            high["one row"], len(tables), *(high[kind] for kind in (*near[1:], "mutual information", "rows held out"))
+        )
+    )
+    most = next(row for row in parts if row["table"] == "all")
+    assert all(0.985 <= of(most[kind]) <= 1 for kind in high)
+    exact = sum(row["within 5 %"] >= 0.95 for row in told.tables["single"])
+    told.says(f"95 % of the strongest rows or more on {exact} of {len(tables)} tables")
+    learned = next(row for row in again if row["table"] == "all")
+    found = sorted(of(learned[kind]) for kind in high)
+    told.says(f"{found[0]:.2f} to {found[-1]:.2f} in the mean of the tables, by the kind of answer")
+
+
+def test_labels_that_were_exchanged() -> None:
+    told = Report("influence")
+    rows = told.tables["labels"]
+    ways = ("explain.mislabelled", "confident learning", "nearest neighbours")
+    first = sum(row[ways[0]] > max(row[ways[1]], row[ways[2]]) for row in rows)
+    means = [sum(row[way] for row in rows) / len(rows) for way in ways]
+    told.says(
+        f"nearest neighbours in {first} of {len(rows)} tables and shares ({means[0]:.2f} in the mean, and "
+        f"{means[1]:.2f} and {means[2]:.2f})"
+    )

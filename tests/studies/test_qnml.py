@@ -139,6 +139,11 @@ def test_numbers_are_cut_into_three_equal_widths_closed_on_the_right(tmp_path: P
     assert table.variables[1].states == ("10", "7", "8", "9")
 
 
+def test_whole_numbers_that_would_be_states_are_cut_too(tmp_path: Path) -> None:
+    table = read(tmp_path, "BcWisconsin", "x,class\n" + "".join(f"{row % 10},{row % 2}\n" for row in range(400)))
+    assert table.cardinalities == (3, 2)
+
+
 def test_few_numbers_stay_as_they_are_and_incomplete_rows_go(tmp_path: Path) -> None:
     table = read(tmp_path, "Iris", "x,class\n0,a\n5,b\n?,a\n6,b\n0,?\n")
     assert table.variables[0].states == (0, 5, 6)
