@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ MOST_SLOPES = 300  # of a logistic regression
 MOST_FITTED = 1_000_000  # rows times slopes of one: half a second
 UNLIKELY = 0.1  # p-values above which nothing is fitted more closely
 PERMUTED = 2000  # rows up to which they are permuted; of more, the statistic is chi-squared
+CELLS_AT_ONCE = 2**20  # of labels that are drawn
 MOST_PRODUCTS = 60  # of two parents: of more, only the squares are taken
 LEAST_TOLD = 1e-11  # of a variance, by the largest
 ROUNDED = float(np.finfo(float).eps)  # the same where rounding alone makes a variance
@@ -251,39 +253,46 @@ class _Strata:
 
     def __init__(self, strata: npt.NDArray[np.int64], later: Array, told: Array) -> None:
         order = np.argsort(strata, kind="stable")
-        self._strata, self._later = strata[order], later[order]
+        self._later = later[order]
         sizes = np.bincount(strata)
-        self._first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        ends = np.cumsum(sizes).tolist()
+        self._slices = [slice(*ends_of) for ends_of in pairwise([0, *ends])]
         self._n_later = np.bincount(strata, later).astype(np.int64)
         share = self._n_later / np.maximum(sizes, 1)
         mean = np.stack([np.bincount(strata, column) for column in told.T], axis=1) / np.maximum(sizes, 1)[:, None]
-        self._told = (told - mean[strata])[order]
+        centred = (told - mean[strata])[order]
         spread = share * (1 - share) * sizes / np.maximum(sizes - 1, 1)
-        covariance = (self._told * spread[self._strata][:, None]).T @ self._told
-        self._units = _units(covariance, ROUNDED * len(covariance))
-        self._degrees = self._units.shape[1]
+        covariance = (centred * spread[strata[order]][:, None]).T @ centred
+        self._sums = centred @ _units(covariance, ROUNDED * len(covariance))
+        self._degrees = self._sums.shape[1]
 
     def p_value(self, random: np.random.Generator, draws: int) -> float:
         if self._degrees == 0:
             return math.nan
         from scipy.special import gammaincc  # slow to import, and needed by few calls
 
-        observed = self._statistic(self._later)
+        observed = float(self._statistic(self._later))
         chi_squared = float(gammaincc(self._degrees / 2, observed / 2))
         if len(self._later) > PERMUTED:
             return chi_squared
-        reached = sum(self._statistic(self._permuted(random)) >= observed * (1 - 1e-9) for _ in range(draws))
+        at_once = max(1, CELLS_AT_ONCE // len(self._later))
+        parts = [min(at_once, draws - start) for start in range(0, draws, at_once)]
+        found = [self._statistic(self._permuted(random, part)) >= observed * (1 - 1e-9) for part in parts]
+        reached = int(sum(map(np.count_nonzero, found)))
         p = (1 + reached) / (1 + draws)
         return p if reached else min(p, chi_squared)
 
-    def _permuted(self, random: np.random.Generator) -> Array:
-        order = np.argsort(self._strata + random.random(len(self._strata)), kind="stable")
-        found = np.zeros(len(order))
-        found[order] = np.arange(len(order)) - self._first[self._strata] < self._n_later[self._strata]
-        return found
+    def _permuted(self, random: np.random.Generator, draws: int) -> Array:
+        """Return labels that change places within strata, (draws, n): the later table has those of the least keys."""
+        keys = random.random((draws, len(self._later)))
+        later = np.zeros(keys.shape)
+        for rows, k in zip(self._slices, self._n_later.tolist(), strict=True):
+            of = keys[:, rows]
+            later[:, rows] = of < np.partition(of, k, axis=1)[:, k : k + 1] if k < of.shape[1] else 1.0
+        return later
 
-    def _statistic(self, later: Array) -> float:
-        return float(((later @ self._told @ self._units) ** 2).sum())
+    def _statistic(self, later: Array) -> Array:
+        return np.asarray(((later @ self._sums) ** 2).sum(axis=-1))
 
 
 def _standardized(columns: Array) -> Array:
