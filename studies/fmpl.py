@@ -31,7 +31,7 @@ SIZES, VARIABLES = (125, 250, 500, 1_000, 2_000, 4_000), (64, 128, 256, 512, 1_0
 TIMED, FEW = 1_000, 5  # rows of the told seconds; data sets of more than 128 variables
 PART, N_EDGES = 64, 78  # variables and edges of a copy
 DEGREES = 3.0
-PENALIZED = {"glasso": {512: 0, 1_024: 0}, "NBS": {512: 2, 1_024: 1}}
+PENALIZED = {"glasso": {512: 0, 1_024: 0}, "NBS": {512: 2, 1_024: 1}, "SPACE": {512: 1, 1_024: 0}}
 """On how many data sets a method with an L1 penalty runs, by the number of variables, where not on all."""
 DRAWN, DRAWN_ROWS = "drawn, 64 variables", 500
 TABLES = {"digits": "load_digits", "breast cancer": "load_breast_cancer"}  # of scikit-learn
