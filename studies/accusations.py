@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import fishernet as fn
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"level": 42_1, "direction": 42_2, "coverage": 42_3}
+SEEDS = Seeds({"level": 42_1, "direction": 42_2, "coverage": 42_3})
 TAKES = "an hour of one processor, --quick half a minute"
 LEVEL = 0.05
 MIXED = 0.4  # of a random conditional in one that changed

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import fishernet as fn
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"worlds": 43_1}
+SEEDS = Seeds({"worlds": 43_1})
 TAKES = "20 minutes of one processor, --quick half a minute"
 LABELS, NUMBERS = 3, 4
 MOVED = 0.6  # of the way from a mechanism to another random one

@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 
 import fishernet as fn
 from studies import figures
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 from studies.subsets import FILES, read_table, weighted
 from studies.summarize import SOURCES, Source
 
@@ -30,7 +30,7 @@ Weights = npt.NDArray[np.float64]
 Chosen = tuple[npt.NDArray[np.int64], Weights | None]
 """Positions of rows, and their weights; None: all alike."""
 
-SEEDS = {"parts": 490, "choices": 491}
+SEEDS = Seeds({"parts": 490, "choices": 491})
 TAKES = "in processor time --quick 10 s, usual 11 minutes"
 SIZES, MAIN = (25, 100, 200, 800), 200
 MOST = 4_000  # rows that are learned from, and that are held out

@@ -23,9 +23,9 @@ import numpy as np
 
 import fishernet as fn
 from studies import comparators, fmpl_factors, graphs
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"recovery": 316, "prediction": 3160, "factors and selections": fmpl_factors.SEED}
+SEEDS = Seeds({"recovery": 316, "prediction": 3160} | fmpl_factors.SEEDS)
 TAKES = "--quick 10 s of processor time, usual an hour on two cores; --part computes a part alone"
 SIZES, VARIABLES = (125, 250, 500, 1_000, 2_000, 4_000), (64, 128, 256, 512, 1_024)
 TIMED, FEW = 1_000, 5  # rows of the told seconds; data sets of more than 128 variables

@@ -16,9 +16,10 @@ import numpy as np
 import fishernet as fn
 from studies import comparators
 from studies.comparators import Array
-from studies.study import Run, Table, mean
+from studies.study import Run, Seeds, Table, mean
 
-SEED, PART = 3161, 64
+SEEDS = Seeds({"factors and selections": 3161})
+PART = 64
 WEIGHTS, EXCESS = (0.2, 0.6), 0.1
 DRAWN = ("G-Wishart", "uniform")
 RULES, PRIORS = ("and", "or", "hc"), (True, False)
@@ -40,7 +41,7 @@ def draw(
     edges: Sequence[tuple[int, int]], drawn: str, d: int, n: int, repetition: int
 ) -> tuple[Array, fn.UndirectedGraph]:
     """Return n rows of d variables in copies of a network of 64, each of a precision of its own, and the graph."""
-    rng = np.random.default_rng([SEED, DRAWN.index(drawn), d, n, repetition])
+    rng = np.random.default_rng([SEEDS["factors and selections"], DRAWN.index(drawn), d, n, repetition])
     part = fn.UndirectedGraph.from_edges([f"v{v}" for v in range(PART)], [(f"v{a}", f"v{b}") for a, b in edges])
     copies = d // PART
     if drawn == "uniform":

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import fishernet as fn
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"parts": 45_1, "labels": 45_2}
+SEEDS = Seeds({"parts": 45_1, "labels": 45_2})
 TAKES = "half an hour of one processor, --quick half a minute"
 MOST_ROWS = 2000
 PARTS = {"half": 0.5, "95 %": 0.95}

@@ -25,9 +25,9 @@ import numpy as np
 import fishernet as fn
 from fishernet.base.vocabulary import SchemeName
 from studies import comparators, figures, graphs
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"recovery": 3240, "schemes": 3230}
+SEEDS = Seeds({"recovery": 3240, "schemes": 3230})
 SIZES = (125, 250, 500, 1_000, 2_000)
 TAKES = "an hour and a half of one processor, --quick a minute and a half; without scikit-learn and causal-learn less"
 ALPHA, K, PERMUTATIONS, SKIP_BELOW, K_PERM = 0.05, 5, 200, 0.001, 5

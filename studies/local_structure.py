@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
-from studies.study import Run, Table, main, mean
+from studies.study import Run, Seeds, Table, main, mean
 
 MODELS: dict[str, dict[str, Any]] = {
     "table": {},
@@ -32,7 +32,7 @@ MOST_SECONDS = 60  # of a search
 BINARY = (
     "nltcs", "msnbc", "plants", "baudio", "jester", "bnetflix", "dna", "kosarek", "msweb", "pumsb_star", "cwebkb", "bbc"
 )  # fmt: skip
-SEEDS = {"folds": 49_8}
+SEEDS = Seeds({"folds": 49_8})
 FOLDS = 5
 UNLIKELY, FEW = 0.02, 10  # a cell that merged rows give less than this; a configuration with at most so many rows
 MANY = 120  # columns beyond which every variable has but so many candidates as parents

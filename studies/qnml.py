@@ -29,17 +29,19 @@ from scipy.stats import rankdata
 import fishernet as fn
 from studies import figures, keel, qnml_theory, qnml_ties
 from studies.qnml_data import CRITERIA, NAN, NETWORKS, network, networks, published
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
 TAKES = "--quick 26 s of processor time, usual an hour on two cores; --part computes a part alone"
-SEEDS = {
-    "structure": 4230,
-    "prediction": 4231,
-    "equivalent sample size": 4232,
-    "ties": 4233,
-    "gap limits": qnml_theory.SEED,
-    "tie rules": qnml_ties.SEED,
-}
+SEEDS = Seeds(
+    {
+        "structure": 4230,
+        "prediction": 4231,
+        "equivalent sample size": 4232,
+        "ties": 4233,
+    }
+    | qnml_theory.SEEDS
+    | qnml_ties.SEEDS
+)
 
 
 def learn(rows: fn.Table, criterion: str, *, ess: float = 1.0) -> fn.Dag:

@@ -16,9 +16,10 @@ import numpy as np
 from scipy.special import gammaln
 
 import fishernet as fn
-from studies.study import Array, Run, Table
+from studies.study import Array, Run, Seeds, Table
 
-SEED, DRAWS, CHUNK = 4234, 100_000, 10_000
+SEEDS = Seeds({"gap limits": 4234})
+DRAWS, CHUNK = 100_000, 10_000
 Parents = tuple[tuple[int, ...], ...]
 """Of every variable; only variables before it."""
 
@@ -83,7 +84,7 @@ def limit(parents: Parents, r: int, draws: int = DRAWS) -> tuple[float, float]:
     known = sum(log_volume(of * r) - log_volume(of) - of * log_volume(r) for of in q)
     alpha = [favoured(parents, r, v) for v in range(len(parents))]
     needed = {u for of in parents for u in of}
-    rng, weights = np.random.default_rng([SEED, r, *map(len, parents)]), []
+    rng, weights = np.random.default_rng([SEEDS["gap limits"], r, *map(len, parents)]), []
     for _ in range(0, draws, CHUNK):
         log_weight, joint = np.zeros(CHUNK), np.ones((CHUNK,))
         for v, of in enumerate(parents):

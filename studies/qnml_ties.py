@@ -15,9 +15,10 @@ import numpy as np
 
 import fishernet as fn
 from studies.qnml_data import CRITERIA, NAN, network, networks, published
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Seeds, Table, mean
 
-SEED, BONUS = 4235, 1e-6
+SEEDS = Seeds({"tie rules": 4235})
+BONUS = 1e-6
 RULES = ("fewer", "random", "more")
 TIED, SIZES = ("Earthquake", "Asia", "Cancer", "Survey"), (10, 30, 100, 300)
 
@@ -72,7 +73,7 @@ def bonuses(n: int, rng: np.random.Generator) -> Mapping[str, Array]:
 
 def by_rule(name: str, path: Path | None, n_rows: int, repetition: int, criteria: Sequence[str]) -> list[list[int]]:
     """Return the distance to the true network, [score, rule], of one data set with its columns in random order."""
-    truth, rng = network(name, path), np.random.default_rng([SEED, n_rows, repetition])
+    truth, rng = network(name, path), np.random.default_rng([SEEDS["tie rules"], n_rows, repetition])
     rows = truth.sample(n_rows, seed=rng)
     rows = rows.select(rng.permutation(rows.names).tolist())
     found = []

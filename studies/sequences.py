@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 import fishernet as fn
 from studies import figures
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Table, main, mean, moved
 
 Ints = npt.NDArray[np.int64]
 Split = tuple[Ints, Ints]
@@ -71,7 +71,7 @@ def fixed(gram: Array, label: str = "") -> Candidate:
 def folds(y: Ints, n: int, seed: int, groups: Ints | None = None) -> list[Split]:
     """Return rows of training and test, stratified; rows of one group stay together."""
     made = StratifiedKFold if groups is None else StratifiedGroupKFold
-    return list(made(n, shuffle=True, random_state=seed).split(y, y, groups))
+    return list(made(n, shuffle=True, random_state=moved(seed)).split(y, y, groups))
 
 
 def evaluate(
@@ -219,7 +219,7 @@ def mutant(string: str, rate: float, rng: np.random.Generator) -> str:
 
 def family(rate: float, seed: int) -> tuple[list[str], Ints]:
     """Return mutants, and which of the random ancestors each is of."""
-    rng = np.random.default_rng([seed, round(100 * rate)])
+    rng = np.random.default_rng([moved(seed), round(100 * rate)])
     olds = ["".join(rng.choice(list(DNA), LENGTH)) for _ in range(ANCESTORS)]
     return [mutant(old, rate, rng) for old in olds for _ in range(MUTANTS)], np.repeat(np.arange(ANCESTORS), MUTANTS)
 
@@ -288,7 +288,7 @@ def gained_once(tree: fn.models.NamedTree, n: int, rng: np.random.Generator) -> 
 
 def drawn_profiles(seed: int) -> tuple[fn.models.NamedTree, Ints, Ints]:
     """Return a tree, profiles and classes: gained once, or each leaf as often but independently of the others."""
-    rng = np.random.default_rng([seed, LEAVES])
+    rng = np.random.default_rng([moved(seed), LEAVES])
     tree, half = random_tree(rng, LEAVES), (TRAINING + TEST) // 2
     lost = rng.permuted(gained_once(tree, half, rng), axis=0)
     return tree, np.concatenate([gained_once(tree, half, rng), lost]), np.repeat([1, 0], half)
@@ -323,7 +323,7 @@ def trees(run: Run) -> Iterator[Table]:
     found: dict[str, list[Result]] = {}
     for seed in range(2 * run.repetitions(quick=1, usual=10)):
         tree, profiles, y = drawn_profiles(seed)
-        order = np.random.default_rng(seed).permutation(len(y))
+        order = np.random.default_rng(moved(seed)).permutation(len(y))
         split = [(order[:TRAINING], order[TRAINING:])]
         models = {"": fn.models.birth_death_tree(tree, birth=0.1, death=0.1)}
         for name, make in profile_kernels(models, profiles).items():
@@ -373,7 +373,7 @@ def read_windows(path: Path, rows: int = 1_000) -> Windows:
         held = {row["sequence"].upper(): row["class"] for row in csv.DictReader(lines)}
     windows = sorted(held)
     if len(windows) > rows:
-        windows = [windows[k] for k in np.sort(np.random.default_rng(1).permutation(len(windows))[:rows])]
+        windows = [windows[k] for k in np.sort(np.random.default_rng(moved(1)).permutation(len(windows))[:rows])]
     classes, y = np.unique([held[window] for window in windows], return_inverse=True)
     ambiguous = sum(letter not in DNA for window in windows for letter in window)
     letters = str.maketrans("NDRS", "AAAA")
@@ -424,7 +424,7 @@ def left_out(
     """Return the areas under the ROC curve by method, one per family that nothing was learned from."""
     strings = [*globins.values(), *negatives]
     y = np.repeat([1, 0], [len(globins), len(negatives)])
-    halves = np.random.default_rng(2).permutation(np.flatnonzero(y == 0))
+    halves = np.random.default_rng(moved(2)).permutation(np.flatnonzero(y == 0))
     letters = fn.learn.markov_chain(list(alignment.strings), order=0, alphabet=AMINO)
     found: dict[str, list[float]] = {}
     for kind in FAMILIES:
@@ -451,7 +451,7 @@ def proteins(run: Run) -> Iterator[Table]:
     folder = real(run)
     if folder is None:
         return
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(moved(1))
     fasta, alignment = fn.read_fasta(folder / "globins45.fa"), fn.read_stockholm(folder / "globins4.sto")
     globins = dict(zip(fasta.names, fasta, strict=True))
     others = [row.replace("-", "").replace(".", "") for row in fn.read_stockholm(folder / "fn3.sto").rows]

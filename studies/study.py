@@ -74,6 +74,22 @@ def mean(values: npt.ArrayLike, *, usual: int | None = None, published: float | 
     return cell
 
 
+OTHER_SEEDS = "FISHERNET_STUDY_SEED"  # which other seeds all processes of a study use
+STEP = 1_000_003  # between the seeds of one and the next
+
+
+def moved(seed: int) -> int:
+    """Return a seed of the study, or another one where ``--seed`` asks for others."""
+    return seed + STEP * int(os.environ.get(OTHER_SEEDS, "0"))
+
+
+class Seeds(dict[str, int]):
+    """The seeds of a study by what they are for; what is looked up is moved as `moved` does."""
+
+    def __getitem__(self, name: str) -> int:
+        return moved(super().__getitem__(name))
+
+
 def errors_apart(n: int) -> float:
     """Return how many standard errors a mean of n values must be from 0 to be beyond chance at the 5 % level.
 
@@ -122,8 +138,9 @@ class Run:
         """
         lines = self.keep.read_text().splitlines() if self.keep is not None and self.keep.exists() else []
         known: dict[str, Any] = {name: result for name, result, *_ in map(json.loads, lines)}
+        others = f" {moved(0)}" if moved(0) else ""
         spent = {name: sum(seconds) for name, _, *seconds in map(json.loads, lines)}
-        names = [f"{work.__name__}{task!r}" for task in tasks]
+        names = [f"{work.__name__}{task!r}{others}" for task in tasks]
         fresh = [task for task, name in zip(tasks, names, strict=True) if name not in known]
         each = partial(timed, work)
         results = (map if self.workers is None else self.workers.map)(each, *zip(*fresh, strict=True)) if fresh else ()
@@ -160,6 +177,7 @@ def asked_of(
     form.add_argument("--full", action="store_true", help="everything, where the usual form leaves out what takes days")
     line.add_argument("--data", type=Path, metavar="DIR", help="real data and published figures; left out without it")
     line.add_argument("--repetitions", type=int, metavar="N", help="data sets of each size")
+    line.add_argument("--seed", type=int, metavar="N", default=0, help="use other seeds; then --output is to be given")
     line.add_argument("--processes", type=int, metavar="N", default=1, help="default: one, with all threads")
     line.add_argument("--keep", type=Path, metavar="FILE", help="keep results as they come; a later run goes on")
     if parts:
@@ -173,6 +191,8 @@ def asked_of(
     asked = line.parse_args(arguments)
     if asked.processes < 1 or (asked.repetitions is not None and asked.repetitions < 1):
         line.error("--repetitions and --processes are at least 1")
+    if asked.seed < 0 or (asked.seed and asked.output is None and not asked.quick):
+        line.error("--seed is at least 0, and results of other seeds want an --output of their own")
     return asked
 
 
@@ -194,6 +214,7 @@ def main(
     A part is computed alone where it is asked for, and put into the results that are there, which say so.
     """
     asked = asked_of(name, about, takes, arguments, tuple(parts))
+    os.environ[OTHER_SEEDS] = str(asked.seed)
     form = "quick" if asked.quick else "full" if asked.full else "usual"
     output = asked.output or (QUICK if asked.quick else DOCS)
     called = name.replace("_", "-")  # as the report is
@@ -224,6 +245,7 @@ def main(
         "form": form,
         "with_data": asked.data is not None,
         "seeds": seeds,
+        "seed": asked.seed,
         "settings": run.settings,
     }
     if part and path.exists():

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 import fishernet as fn
 from studies import figures
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Seeds, Table, mean
 
-SEEDS = {"halves": 7110, "choices": 7111}
+SEEDS = Seeds({"halves": 7110, "choices": 7111})
 SIZES = (200, 400, 700, 1_000)
 FILES = {"letter": "letter.csv", "nursery": "nursery.csv.gz", "waveform-5000": "waveform-5000.csv.gz"}
 SHIPPED = ("letter", "nursery")  # come with the library

@@ -1,7 +1,8 @@
 """Print results as Markdown: ``python -m studies.tables NAME [TABLE ...]``.
 
 With ``--update`` the tables in the study's report are replaced, each below its mark ``<!-- table: NAME -->``, and what
-computed them, below ``<!-- computed -->``.
+computed them, below ``<!-- computed -->``. ``--beside FILE`` first counts which means are others in results of other
+seeds (``--seed``), and puts the table ``second-seed`` into the results.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studies.study import DOCS, TOLD, Table, read
+import numpy as np
+
+from studies.study import DOCS, TOLD, Table, joined, read, write
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,9 +23,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     line.add_argument("name", help="of a study, or a file of results")
     line.add_argument("table", nargs="*", help="default: all")
     line.add_argument("--update", action="store_true", help="write the tables into the report")
+    line.add_argument("--beside", type=Path, metavar="FILE", help="results of the same study with other seeds")
     asked = line.parse_args(arguments)
     path = Path(asked.name)
     called = asked.name.replace("_", "-")
+    if asked.beside is not None:
+        held = DOCS / "results" / f"{called}.json"
+        other, others = read(asked.beside)
+        found = second_seed(read(held)[1], others)
+        other["settings"] = {"seed": other["seed"]}
+        header, known = joined(held, "second seed", other, {found.name: found})
+        write(held, header, list(known.values()))
     header, tables = read(path if path.suffix == ".json" else DOCS / "results" / f"{called}.json")
     if asked.update:
         report = DOCS / f"{called}.md"
@@ -40,6 +51,32 @@ def with_tables(report: str, tables: Sequence[Table], header: Mapping[str, Any] 
         made["computed"] = markdown(computed(header, tables))
     mark = re.compile(r"(<!-- (table: \S+|computed) -->\n)(\|.*\n)*")
     return mark.sub(lambda found: f"{found[1]}{made[found[2]]}\n" if found[2] in made else found[0], report)
+
+
+def second_seed(tables: Sequence[Table], others: Sequence[Table]) -> Table:
+    """Return of how many means of each table those of other seeds are further than three standard errors.
+
+    The errors are those of the differences; cells without an error are not compared.
+    """
+    rows, by_name = list[list[Any]](), {table.name: table for table in others}
+    for table in tables:
+        other = by_name.get(table.name)
+        pairs = zip(table.rows, other.rows, strict=False) if other is not None else ()
+        cells = [cell for of_both in pairs for cell in zip(*of_both, strict=False) if all(map(_has_error, cell))]
+        apart = [_apart(*cell) for cell in cells]
+        if apart:
+            rows.append([table.name, len(apart), sum(by > 3 for by in apart), max(apart)])
+    return Table("second-seed", ["table", "means", "further than three", "furthest"], rows, ["", "", "", ".1f"])
+
+
+def _has_error(cell: Any) -> bool:
+    return isinstance(cell, Mapping) and "error" in cell
+
+
+def _apart(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Return how many standard errors two means are apart; 0 where both are the same."""
+    off, error = abs(one["mean"] - other["mean"]), float(np.hypot(one["error"], other["error"]))
+    return off / error if error > 1e-9 else 0.0 if off < 1e-9 else np.inf
 
 
 def computed(header: Mapping[str, Any], tables: Sequence[Table]) -> Table:

@@ -15,9 +15,9 @@ import numpy as np
 
 import fishernet as fn
 from studies import mmd_tests
-from studies.study import Array, Run, Table, main, mean
+from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = {"tables": 42_0}
+SEEDS = Seeds({"tables": 42_0})
 TAKES = "three quarters of an hour of one processor, --quick half a minute"
 LEVEL, ROWS, SPLITS = 0.05, 500, 499
 CORNERS = np.array([(20.0, 20.0), (-20.0, 20.0), (20.0, -20.0), (-20.0, -20.0)])

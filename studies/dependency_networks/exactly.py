@@ -15,7 +15,7 @@ import numpy as np
 import fishernet as fn
 from studies.dependency_networks.measures import exact_kl, stationary
 from studies.dependency_networks.truths import Truth, ising, read_bn20_37
-from studies.study import Array, Run, Table, errors_apart, mean
+from studies.study import Array, Run, Table, errors_apart, mean, moved
 
 SMALL = (
     *(f"random {k}" for k in range(6)),
@@ -37,7 +37,7 @@ def truth_of(name: str, path: Path | None = None) -> Truth:
     if kind == "random":
         return random_truth(int(number))
     if kind == "glass":
-        return Truth(name, glass(3, 4, np.random.default_rng([SEEDS, 1, int(number)])))
+        return Truth(name, glass(3, 4, np.random.default_rng([moved(SEEDS), 1, int(number)])))
     if kind == "Ising3x4,":
         return Truth(name, ising(3, 4, float(number.partition("= ")[2])).model)
     side = int(name[-1])
@@ -46,7 +46,7 @@ def truth_of(name: str, path: Path | None = None) -> Truth:
 
 def random_truth(k: int, n: int = 12) -> Truth:
     """Return a network like BN20-37, of fewer nodes: two earlier parents a node, probabilities uniform."""
-    rng = np.random.default_rng([SEEDS, 0, k])
+    rng = np.random.default_rng([moved(SEEDS), 0, k])
     names = [f"X{i}" for i in range(n)]
     parents = {
         name: [names[p] for p in sorted(rng.choice(i, min(2, i), replace=False))] for i, name in enumerate(names)
@@ -82,7 +82,7 @@ def exactly(name: str, n: int, seed: int, path: Path | None = None) -> list[floa
     KL(truth || model), which a single zero makes infinite, both have Algorithm 5's.
     """
     truth = truth_of(name, path)
-    rows = truth.model.sample(n, seed=seed)
+    rows = truth.model.sample(n, seed=moved(seed))
     dn = fn.learn.dependency_network(rows, score="mdl", smoothing="zeros")
     dag = fn.learn.structure(rows, score="mdl", search="hill-climb").dag
     positive = fn.learn.parameters(dag, rows, smoothing="zeros")

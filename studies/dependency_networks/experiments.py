@@ -19,7 +19,7 @@ from studies.dependency_networks import exactly, measures
 from studies.dependency_networks.measures import exact_kl, kl_of_rows, stationary, total_variation, truth_to_manifolds
 from studies.dependency_networks.truths import PRINTED, SEEDS, DataSet, Truth, data_sets, ising, random_network
 from studies.dependency_networks.truths import read_bn20_37 as read_bn
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Table, mean, moved
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ def learn(data: DataSet) -> Learned:
 
 def output_kl(model: Any, truth: Truth, n: int, seeds: tuple[int, ...] = OUTPUT) -> list[float]:
     """Return the KL divergence to the truth of output rows; burn-in and thinning are n firings, the scan is random."""
-    return [kl_of_rows(model.sample(n, seed=seed), truth) for seed in seeds]
+    return [kl_of_rows(model.sample(n, seed=moved(seed)), truth) for seed in seeds]
 
 
 def entropy(rows: fn.Table, child: str, parents: list[str]) -> float:
@@ -162,7 +162,9 @@ def other_training_sets(sets: list[DataSet], others: tuple[int, ...]) -> Table:
     rows = []
     for data in sets:
         truth = data.truth
-        learned = [learn(DataSet(data.name, truth, truth.model.sample(data.rows.n_rows, seed=k))) for k in others]
+        learned = [
+            learn(DataSet(data.name, truth, truth.model.sample(data.rows.n_rows, seed=moved(k)))) for k in others
+        ]
         seeds = [(100 + seed,) for seed in others]
         outputs = [
             [kl_of_rows(one.data.rows, truth) for one in learned],
@@ -190,7 +192,7 @@ def at_size(truth: Truth, n: int, exact: list[list[float]], *, output_rows: int 
     """
     found = []
     for seed in BY_SIZE:
-        rows = truth.model.sample(n, seed=seed)
+        rows = truth.model.sample(n, seed=moved(seed))
         dn, (_, bn, _) = fn.learn.dependency_network(rows), learn_bn(rows)
         outputs = [output_kl(model, truth, output_rows, (seed,))[0] for model in (dn, bn)]
         degrees = [np.mean([len(of) for of in parents]) for parents in (dn.inputs, bn.dag.parents)]
@@ -204,7 +206,7 @@ def at_size(truth: Truth, n: int, exact: list[list[float]], *, output_rows: int 
 def by_size(truth: Truth, sizes: list[int], found: exactly.Exact) -> Table:
     """Measure at every size; the last row is of rows drawn from the truth itself: what a perfect model would get."""
     rows = [[f"{n:,}", *at_size(truth, n, found.get((truth.name, n), []))] for n in sizes]
-    floor = mean([kl_of_rows(truth.model.sample(OUTPUT_ROWS, seed=1000 + seed), truth) for seed in BY_SIZE])
+    floor = mean([kl_of_rows(truth.model.sample(OUTPUT_ROWS, seed=moved(1000 + seed)), truth) for seed in BY_SIZE])
     rows.append(["the truth itself", floor, floor, 0.0, 0.0, 0.0, None, None])
     kl = [f"{what}, {who}" for what in ("KL of output", "exact KL") for who in ("DN", "BN")]
     heads = ["training rows", *kl, "mean KL(truth, Ei)", "inputs per node", "parents per node"]
@@ -217,7 +219,7 @@ def ending(truth: Truth, n: int) -> list[float]:
     Return KL(pi || p*), both sides for the truth, both for the training rows, and the mean of KL(pi || E(theta_i)),
     which is 0 if and only if a joint distribution has these conditionals.
     """
-    rows = truth.model.sample(n, seed=401)
+    rows = truth.model.sample(n, seed=moved(401))
     dn = fn.learn.dependency_network(rows)
     pi, p = stationary(dn), truth.joint()
     of_truth = measures.conditional_divergence(p, pi), float(truth_to_manifolds(truth, dn).mean())
@@ -282,7 +284,7 @@ def orbit(dn: fn.DependencyNetwork, sweeps: int = 64) -> Orbit:
 
 
 def pseudo_network(truth: Truth, n_rows: int = 200) -> fn.DependencyNetwork:
-    return fn.learn.dependency_network(truth.model.sample(n_rows, seed=501))
+    return fn.learn.dependency_network(truth.model.sample(n_rows, seed=moved(501)))
 
 
 def ways(truth: Truth, first: int = 16, last: int = 96) -> Table:
@@ -354,7 +356,9 @@ def gaps(truth: Truth, dn: fn.DependencyNetwork, size: int) -> Array:
 
 def clamping(truth: Truth, sizes: list[int]) -> Table:
     """Return means weighted by p*(v) and the worst, for learned networks and the truth's own conditionals."""
-    learned = [(f"learned, {n:,} rows", fn.learn.dependency_network(truth.model.sample(n, seed=601))) for n in sizes]
+    learned = [
+        (f"learned, {n:,} rows", fn.learn.dependency_network(truth.model.sample(n, seed=moved(601)))) for n in sizes
+    ]
     asked = [(called, dn, size) for called, dn in learned for size in (1, 2)]
     rows = []
     for called, dn, size in [*asked, ("the truth's own conditionals", fn.DependencyNetwork.from_joint(truth.model), 1)]:
@@ -368,7 +372,7 @@ def clamping(truth: Truth, sizes: list[int]) -> Table:
 
 def trees(truth: Truth, n: int, *, output_rows: int = OUTPUT_ROWS) -> list[list[Any]]:
     """Learn with direct inputs and with trees from the same rows."""
-    rows, found = truth.model.sample(n, seed=BY_SIZE[0]), []
+    rows, found = truth.model.sample(n, seed=moved(BY_SIZE[0])), []
     for kind in ("direct", "tree"):
         dn = fn.learn.dependency_network(rows, inputs=kind)
         output = output_kl(dn, truth, output_rows, (1,))[0]
@@ -380,7 +384,7 @@ def trees_of_letter(n_rows: int) -> Table:
     """Return the loss of held-out rows of a real table, each cell given the rest."""
     letter = fn.datasets.load("letter", bins=4, binning="equal-width")
     assert isinstance(letter, fn.Table)
-    training, held_out = letter[np.arange(n_rows)].split(0.5, seed=0)
+    training, held_out = letter[np.arange(n_rows)].split(0.5, seed=moved(0))
     rows = []
     for kind in ("direct", "tree"):
         dn = fn.learn.dependency_network(training, inputs=kind)
@@ -401,7 +405,7 @@ class Cost(NamedTuple):
 
 def cost(n: int, n_rows: int = 10_000) -> Cost:
     """Learn from rows of a random network and watch the clock and the memory of this process."""
-    rows = random_network(n).sample(n_rows, seed=701)
+    rows = random_network(n).sample(n_rows, seed=moved(701))
     seconds: list[float] = []
     while not seconds or (len(seconds) < 3 and seconds[-1] < 10):
         began = time.perf_counter()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fishernet as fn
-from studies.study import Array
+from studies.study import Array, moved
 
 Model = fn.BayesianNetwork | fn.MarkovNetwork
 
@@ -110,7 +110,7 @@ def read_bn20_37(path: Path) -> Truth:
 def data_sets(truths: list[Truth]) -> list[DataSet]:
     """Draw a small and a large training set of each truth."""
     asked = [(truth.name + letter, truth, n) for truth in truths for letter, n in (("S", SMALL), ("L", LARGE))]
-    return [DataSet(name, truth, truth.model.sample(n, seed=SEEDS.get(name, 10))) for name, truth, n in asked]
+    return [DataSet(name, truth, truth.model.sample(n, seed=moved(SEEDS.get(name, 10)))) for name, truth, n in asked]
 
 
 def random_network(n: int, seed: int = 7, reach: int = 20) -> fn.BayesianNetwork:

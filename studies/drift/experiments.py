@@ -13,9 +13,9 @@ import fishernet as fn
 from studies import comparators, figures
 from studies.drift import changes, methods
 from studies.drift.changes import DEPENDENCE, FREE
-from studies.study import Run, Table, mean
+from studies.study import Run, Seeds, Table, mean
 
-SEEDS = {"change": 20, "tables": 21, "false alarms": 22}
+SEEDS = Seeds({"change": 20, "tables": 21, "false alarms": 22})
 LEVEL, ROWS = 0.05, 2_000
 NATS = (0.01, 0.02, 0.05)
 KINDS = (FREE, DEPENDENCE)

@@ -13,9 +13,9 @@ import fishernet as fn
 from studies import figures
 from studies.missing.holes import MECHANISMS, Mechanism, hidden_anywhere, with_holes
 from studies.missing.ways import GIVEN_GRAPH, WAYS, filled_by_mode, plain, share_wrong
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Seeds, Table, mean
 
-SEEDS = {"holes": 5101, "folds": 5102}
+SEEDS = Seeds({"holes": 5101, "folds": 5102})
 ROWS = {"alarm": 2_000, "insurance": 2_000, "nursery": 5_000}
 TEST = 5_000  # complete rows that networks are judged by
 SHARES = (5, 10, 20, 40)  # percentages

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import fishernet as fn
 from studies import comparators
 from studies.missing.holes import lacking, with_holes
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Seeds, Table, mean
 
-SEEDS = {"peers": 5103}
+SEEDS = Seeds({"peers": 5103})
 RATE = 1e-6  # of the log-likelihood, by which a step of pyAgrum's EM must gain
 SHARE, TEST = 20, 5_000
 SIZES = {"asia": (1_000, 10), "alarm": (200, 3)}  # rows, and how many tables

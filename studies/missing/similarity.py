@@ -18,9 +18,9 @@ from sklearn.metrics import adjusted_rand_score
 import fishernet as fn
 from studies.missing.holes import hidden_anywhere, lacking
 from studies.missing.ways import filled_by_mode, plain
-from studies.study import Array, Run, Table, mean
+from studies.study import Array, Run, Seeds, Table, mean
 
-SEEDS = {"neighbours": 5104, "clusters": 5105}
+SEEDS = Seeds({"neighbours": 5104, "clusters": 5105})
 SHARES = (10, 20, 40)
 NEAREST, TRAIN, TEST = 10, 2_000, 500
 DIGITS = 9  # to which cosines are compared

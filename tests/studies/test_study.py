@@ -16,8 +16,8 @@ import pytest
 
 from studies import figures, subsets
 from studies.missing import experiments as missing
-from studies.study import DOCS, TOLD, Run, Table, main, mean, read, workers, write
-from studies.tables import markdown, short, with_tables
+from studies.study import DOCS, OTHER_SEEDS, TOLD, Run, Seeds, Table, main, mean, moved, read, workers, write
+from studies.tables import markdown, second_seed, short, with_tables
 
 REPORTS = Path(__file__).parents[2] / DOCS
 PAGES = sorted(page for page in REPORTS.glob("*.md") if page.stem != "index")
@@ -51,6 +51,33 @@ def test_cells_as_markdown() -> None:
 def test_only_the_chosen_rows_are_printed() -> None:
     table = Table("it", ["name", "n"], [["a", 1], ["b", 2], ["c", 1]], only=(1,))
     assert markdown(table).splitlines()[2:] == ["| a | 1 |", "| c | 1 |"]
+
+
+def test_a_second_seed_is_another_in_every_process_and_keeps_its_results_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds, kept = Seeds({"rows": 7}), tmp_path / "kept"
+    monkeypatch.setenv(OTHER_SEEDS, "0")
+    assert (seeds["rows"], moved(3)) == (7, 3)
+    assert list(Run(keep=kept).map(moved, [(3,)])) == [3]
+    monkeypatch.setenv(OTHER_SEEDS, "2")
+    assert seeds["rows"] - 7 == moved(3) - 3 > 2
+    assert list(Run(keep=kept).map(moved, [(3,)])) == [moved(3)]
+    with workers(2) as pool:
+        assert list(Run(workers=pool).map(moved, [(3,), (4,)])) == [moved(3), moved(4)]
+    assert dict(seeds) == {"rows": 7}
+
+
+def test_means_of_other_seeds_are_compared_by_the_errors_of_both() -> None:
+    def cell(middle: float, error: float) -> dict[str, float]:
+        return {"mean": middle, "error": error}
+
+    one = Table("it", ["a", "b", "c"], [["x", cell(1.0, 0.3), 5], ["y", cell(2.0, 0.4), None]])
+    other = Table("it", ["a", "b", "c"], [["x", cell(2.6, 0.4), 9], ["y", cell(2.0, 0.3), cell(1, 1)]])
+    (row,) = second_seed([one, Table("alone", ["a"], [[cell(1, 1)]])], [other]).rows
+    assert row == ["it", 2, 1, pytest.approx(1.6 / 0.5)]
+    same = Table("it", ["a"], [[cell(1, 0)], [cell(1, 0)]])
+    assert second_seed([same], [Table("it", ["a"], [[cell(1, 0)], [cell(2, 0)]])]).rows == [["it", 2, 1, np.inf]]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -163,7 +190,9 @@ def test_the_command_line_writes_results_under_a_header(tmp_path: Path) -> None:
     assert {"fishernet", "processor", "threads", "date", "seconds", "processes"} <= header.keys()
 
 
-@pytest.mark.parametrize("wrong", [["--repetitions", "0"], ["--processes", "0"], ["--quick", "--full"]])
+@pytest.mark.parametrize(
+    "wrong", [["--repetitions", "0"], ["--processes", "0"], ["--quick", "--full"], ["--seed", "1"]]
+)
 def test_wrong_command_lines_are_refused(wrong: list[str]) -> None:
     with pytest.raises(SystemExit):
         main("it", lambda _: iter([]), seeds={}, takes="a second", arguments=wrong)
