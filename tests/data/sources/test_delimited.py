@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,21 @@ def test_rows_of_many_labels_between_blanks_are_cells_and_sentences_are_not(tmp_
     path = tmp_path / "made.csv"
     path.write_text("made\n" + "\n".join(f"Mon Jan {i:02d} 12:00:00 UTC 2020" for i in range(1, 29)) + "\n")
     assert len(read_table(path, categorical=["made"]).variables) == 1
+
+
+def test_numbers_between_blanks_are_cells_below_titles_and_whatever_the_name_says(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 4} {i % 7}\n" for i in range(40))
+    for name in ("made.csv", "made.txt"):
+        for above in ("", "# A. Author, B. Author, A title, 2008.\n# Web: https://example.org\n", "x y\n"):
+            path = tmp_path / name
+            path.write_text(above + rows)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FishernetWarning)
+                table = read_table(path)
+            assert (table.n_rows, len(table.names)) == (40, 2), (name, above)
+    path = tmp_path / "places.csv"
+    path.write_text("place\n" + rows)
+    assert read_table(path, categorical=["place"]).names == ("place",)
 
 
 def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def _delimited(file: TextFile, asked: str | None, named: str | None) -> tuple[st
     doubled = next((mark for mark in DOUBLED if named is None and _n_cut_by(mark, sample) > best[0][1]), None)
     if doubled is not None:
         return doubled, sample, []
-    if best[0] == (0, 0) and named is None and _is_cut_by_blanks(sample):
+    if best[0] == (0, 0) and _is_cut_by_blanks(sample, all_numbers=named is not None):
         best = ((0, 1), BLANKS, sample)
     if best[0] == (0, 0) and _width(sample) == 1:  # rows may be too short or too long: that is told by who reads them
         others = [
@@ -241,15 +241,22 @@ def _n_cut_by(mark: str, sample: Sequence[Record]) -> int:
     return min(counts) if len(counts) == 1 and min(counts) >= TITLED else 0
 
 
-def _is_cut_by_blanks(sample: Sequence[Record]) -> bool:
-    """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers or into many cells."""
+def _is_cut_by_blanks(sample: Sequence[Record], all_numbers: bool) -> bool:
+    """Whether the lines of a file are cut evenly by any number of blanks, mostly into numbers or into many cells.
+
+    Where its name says otherwise, into numbers alone, with as many names above them or none.
+    """
     cut = [_cut_by_blanks(line) for record in sample for line in record.text.splitlines() if line.strip()]
-    width, rows = len(cut[-1]), cut[1:]
+    width = len(cut[-1])
+    cut = list(itertools.dropwhile(lambda cells: len(cells) not in (width, width - 1), cut))  # titles
+    rows = cut[1:]
     if width < 2 or len(rows) < LEAST_BELOW or any(len(cells) != width for cells in rows):
         return False
     cells = [cell for row in rows for cell in row]
-    is_table = width >= MANY_CELLS or 2 * sum(map(_is_number, cells)) >= len(cells)
-    return len(cut[0]) in (width, width - 1) and is_table
+    n_numbers = sum(map(_is_number, cells))
+    if all_numbers:
+        return len(cut[0]) == width and n_numbers == len(cells)
+    return len(cut[0]) in (width, width - 1) and (width >= MANY_CELLS or 2 * n_numbers >= len(cells))
 
 
 def _cut_by_blanks(line: str) -> list[str]:
