@@ -169,7 +169,8 @@ def test_who_comes_first(classify: Report) -> None:
     first = Counter(min((of(row[way]), way) for way in ways if row[way])[1] for row in rows)
     classify.says(f"In {first['MMD']} of {len(rows)} cells it comes first")
     classify.says(
-        f"in {first['thinning']} kernel thinning, in {first['MMD-critic']} MMD-critic, in one each random and chi"
+        f"in {first['thinning']} kernel thinning, in {first['MMD-critic']} MMD-critic, in {first['protodash']} "
+        "protodash, in one each random and chi"
     )
     assert first["random"] == first["chi-square"] == 1
 
@@ -189,9 +190,12 @@ def test_the_errors_that_are_named(classify: Report) -> None:
     plain = {
         (row["classifier"], row["table"]): of(row["protodash"]) - of(row["random"]) for row in rows if row["protodash"]
     }
-    alike = {key for key, more in plain.items() if abs(more) < 0.01}
-    assert alike == {("TAN", "nursery"), ("TAN", "waveform-5000")}
-    assert all(more > 0.1 for key, more in plain.items() if key not in alike)
+    better_than_random = sorted(-more for more in plain.values() if more < 0)
+    classify.says(
+        f"in {WORDS[len(better_than_random)]} of {WORDS[len(plain)]} cases, by {better_than_random[0]:.3f} to "
+        f"{better_than_random[-1]:.3f}"
+    )
+    assert max(plain, key=lambda key: plain[key]) == ("KDB", "nursery")
     better = [
         row for row in classify.tables["log-loss"] if row["classifier"] == "TAN" and row["table"] == "waveform-5000"
     ]
@@ -215,12 +219,16 @@ def test_weights_of_classifiers(classify: Report, summarize: Report) -> None:
     nearest = sum(of(row["MMD, nearest"]) > of(row["MMD, N/k"]) for row in both)
     classify.says(f"Weights by the nearest rows do worse than N/k in {nearest} of {len(both)} cells")
     assert all(of(row["MMD, nearest"]) > of(row["MMD, N/k"]) for row in within(both, "waveform-5000"))
-    for rows in (errors, losses):
-        own = {(row["classifier"], row["table"]): row for row in rows if row["protodash, own"]}
-        assert len(own) == 6
-        for key, row in own.items():
-            off = abs(of(row["protodash, own"]) - row["all rows"])
-            assert off < 1e-4 if key == ("TAN", "nursery") else off > 0.04
+    own = {
+        (row["classifier"], row["table"]): of(row["protodash, own"]) - row["all rows"]
+        for row in errors
+        if row["protodash, own"]
+    }
+    assert abs(own.pop(("TAN", "nursery"))) < 1e-4
+    classify.says(
+        f"in the {WORDS[len(own)]} other cases with 200 rows its error is larger by {min(own.values()):.3f} to "
+    )
+    classify.says(f"{max(own.values()):.3f}.")
 
 
 def test_few_weighted_rows() -> None:
