@@ -162,6 +162,8 @@ OWN: dict[str, dict[str, Any]] = {
     "Dag.from_networkx": {"graph": fn.graphs.to_networkx(DAG)},
     "Dag.is_d_separated": {"a": ["asia"], "b": ["smoke"]},
     "Dag.adjustment_sets": {"x": "smoke", "y": "dysp"},
+    "Dag.front_door_sets": {"x": "smoke", "y": "dysp"},
+    "Dag.instruments": {"x": "smoke", "y": "dysp"},
     "Dag.is_valid_adjustment": {"x": "smoke", "y": "dysp"},
     "best_graphs": {"table": SMALL},
     "coreset": {"k": 3},

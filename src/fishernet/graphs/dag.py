@@ -14,6 +14,7 @@ from fishernet.graphs.adjustment import is_adjustment_set, minimal_adjustment_se
 from fishernet.graphs.directed import DirectedGraph
 from fishernet.graphs.edges import arrangement, require_kind
 from fishernet.graphs.equivalence import Marks, class_marks, relabelled
+from fishernet.graphs.front_door import front_door_sets, instruments
 from fishernet.graphs.graph import Links
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph
@@ -263,6 +264,83 @@ class Dag(DirectedGraph):
         (True, False)
         """
         return is_adjustment_set(self.parents, self.children, *self._pair(x, y), positions(self._where, given))
+
+    def front_door_sets(
+        self, x: str, y: str, *, unobserved: str | Iterable[str] = (), most: int = 1000
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the minimal sets of variables between x and y that tell its effect whatever common causes they have.
+
+        With such a set Z, ``P(y | do(x))`` is the sum over Z of ``P(Z | x)`` times the mean of ``P(y | x', Z)`` over
+        x', if the graph is one of causes. None of them holds another; small ones come first.
+
+        Parameters
+        ----------
+        x, y : str
+            The cause and what it acts on.
+        unobserved : a name or an iterable of names
+            Variables of which there are no data.
+        most : int
+            At most so many sets; if there are many variables between, those with many of them take long to list.
+
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, or x is y.
+
+        See Also
+        --------
+        adjustment_sets : where common causes are observed.
+
+        Notes
+        -----
+        Pearl (1995) has the criterion, Jeong, Tian and Bareinboim (2022) how to tell that there is none.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> arcs = [("genes", "smoke"), ("genes", "cancer"), ("smoke", "tar"), ("tar", "cancer")]
+        >>> dag = fn.Dag.from_edges(["genes", "smoke", "tar", "cancer"], arcs)
+        >>> dag.front_door_sets("smoke", "cancer", unobserved="genes")
+        (('tar',),)
+        """
+        every = front_door_sets((self.parents, self.children), *self._pair(x, y), positions(self._where, unobserved))
+        return tuple(self._named(found) for found in islice(every, check.integer(most, "most", least=1)))
+
+    def instruments(
+        self, x: str, y: str, *, unobserved: str | Iterable[str] = ()
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the variables that act on x, and on y through x alone, each with what must be given for that.
+
+        With such a z and what is given, W, the effect of x on y in a linear model is the covariance of z and y given W
+        over that of z and x, whatever common causes x and y have.
+
+        Parameters
+        ----------
+        x, y : str
+            The cause and what it acts on.
+        unobserved : a name or an iterable of names
+            Variables of which there are no data.
+
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, or x is y.
+
+        Notes
+        -----
+        Brito and Pearl (2002) have the criterion. Nothing below x is given, and nothing that is not needed to separate
+        z from y.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> arcs = [("offer", "school"), ("talent", "school"), ("talent", "wage"), ("school", "wage")]
+        >>> dag = fn.Dag.from_edges(["offer", "school", "talent", "wage"], arcs)
+        >>> dag.instruments("school", "wage", unobserved="talent")
+        (('offer', ()),)
+        """
+        every = instruments((self.parents, self.children), *self._pair(x, y), positions(self._where, unobserved))
+        return tuple((self.names[z], self._named(given)) for z, given in every)
 
     def implied_independences(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         """Return for each pair that no arc joins a smallest-found set that separates it: (a, b, given).
