@@ -155,3 +155,76 @@ def test_it_is_said_in_words() -> None:
     assert found.to_frame().column_names == ["x", "y", "answer", "change", "low", "high"]
     cells = itertools.product(range(2), range(2))
     assert found.to_frame()["change"].to_pylist() == [found.changes[cell] for cell in cells]
+
+
+def population(net: fn.BayesianNetwork, names: list[str]) -> fn.Table:
+    """Every configuration of all variables, as heavy as it is probable, in some columns."""
+    shape = [variable.cardinality for variable in net.variables]
+    rows = fn.Table.from_codes(np.array(list(itertools.product(*map(range, shape)))), net.variables)
+    weights = 1e9 * np.exp(net.log_prob(rows))
+    return fn.Table.adopt(rows.variables, rows.codes, weights=weights).select(names)
+
+
+def test_effects_of_columns_that_the_table_has_are_those_of_doing() -> None:
+    """Over random graphs of which one variable is not in the table: by adjustment, or through what lies between."""
+    tried, through = 0, 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        names = [f"v{v}" for v in range(5)]
+        order = rng.permutation(5)
+        pairs = itertools.combinations(range(5), 2)
+        dag = fn.Dag.from_edges(names, [(names[order[a]], names[order[b]]) for a, b in pairs if rng.random() < 0.5])
+        variables = [fn.Variable(name, range(int(rng.integers(2, 4)))) for name in names]
+        tables = {
+            names[v]: rng.dirichlet(np.ones(variables[v].cardinality), size=tuple(variables[p].cardinality for p in of))
+            for v, of in enumerate(dag.parents)
+        }
+        net = fn.BayesianNetwork.from_tables(
+            variables, {names[v]: [names[p] for p in of] for v, of in enumerate(dag.parents)}, tables
+        )
+        for x, y in itertools.permutations(names, 2):
+            hidden = str(rng.choice([name for name in names if name not in (x, y)]))
+            rows = population(net, [name for name in names if name != hidden])
+            sets = (f(x, y, unobserved=hidden) for f in (dag.adjustment_sets, dag.front_door_sets))
+            if not any(sets):
+                with pytest.raises(fn.SchemaError, match="cannot be told: the table lacks"):
+                    effect(dag, rows, x, y, n=1)
+                continue
+            found = effect(dag, rows, x, y, n=1, seed=1)
+            states = net.variables[names.index(x)].states
+            true = np.array([np.asarray(net.given(do={x: state}).query(y)) for state in states])
+            np.testing.assert_allclose(found.answers, true, atol=1e-5)
+            tried, through = tried + 1, through + (found.through != (None,))
+    assert tried > 150
+    assert through > 5
+
+
+FRONT = fn.Dag.from_edges(list("uxzy"), [("u", "x"), ("u", "y"), ("x", "z"), ("z", "y")])
+
+
+def test_an_effect_through_a_number_is_that_of_the_linear_model() -> None:
+    rng = np.random.default_rng(3)
+    u, e, f, g = rng.normal(size=(4, 40_000))
+    x = u + e
+    z = 2 * x + f
+    y = 3 * z + 4 * u + g
+    table = fn.Table.adopt([fn.Continuous(name) for name in "xzy"], [x, z, y])
+    found = effect(FRONT, table, "x", "y", values=[0, 1], n=30, seed=1)
+    assert found.through == (("z",),)
+    assert found.adjusted == (None,)
+    assert found.changes[1, 0] == pytest.approx(6, abs=0.1)
+    assert "told through 'z'" in str(found)
+    assert np.polyfit(x, y, 1)[0] > 7.5  # what is only seen
+
+
+def test_intervals_of_effects_through_what_lies_between_cover_what_is_true() -> None:
+    covered, runs = 0, 80
+    variables = [fn.Variable(name, [0, 1]) for name in "uxzy"]
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        tables = {name: rng.dirichlet([1, 1], size=(2,) * len(FRONT.parents[v])) for v, name in enumerate("uxzy")}
+        net = fn.BayesianNetwork.from_tables(variables, {"x": ["u"], "z": ["x"], "y": ["u", "z"]}, tables)
+        one, other = (np.asarray(net.given(do={"x": state}).query("y"))[1] for state in (0, 1))
+        found = effect(FRONT, net.sample(200, seed=seed).select(["x", "z", "y"]), "x", "y", n=79, seed=seed)
+        covered += bool(found.low[1, 1] <= other - one <= found.high[1, 1])
+    assert covered / runs >= 0.87

@@ -30,11 +30,12 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import several, shown
+from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import Statistic, Table
 from fishernet.data.matching import as_data
+from fishernet.explain.identified import Identified
 from fishernet.graphs import Cpdag, Dag
 from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer import impute
@@ -70,8 +71,11 @@ class Effect(Framed):
     level: float
     """Of the intervals."""
     adjusted: tuple[tuple[str, ...] | None, ...]
-    """For each graph a smallest set of variables by which the effect can be told from the rows alone; None where y is a
-    parent of x."""
+    """For each graph a smallest set of variables by which the effect can be told from the rows alone; None where there
+    is none."""
+    through: tuple[tuple[str, ...] | None, ...]
+    """For each graph the variables between x and y by which it is told where what must be adjusted for is not in the
+    table; else None."""
     by_graph: Array
     """(n_graphs, n_values, n_states): the changes under each graph of the class; one of a Dag."""
     n: int
@@ -91,6 +95,9 @@ class Effect(Framed):
 
     def __str__(self) -> str:
         lines = [repr(self)]
+        between = sorted({name for names in self.through for name in names or ()})
+        if between:
+            lines.append(f"told through {listed(between)}, whatever common causes {self.x} and {self.y} have")
         for i, value in enumerate(self.values):
             for j, state in enumerate(self.states):
                 what = f"E({self.y})" if self.states == ("mean",) else f"P({self.y} = {shown(state)})"
@@ -125,10 +132,11 @@ def effect(
     Parameters
     ----------
     graph : Dag, Cpdag or BayesianNetwork
-        The graph of causes; of a network its graph alone. Of a `Cpdag` all its graphs are asked (up to 200): the
-        answers are their mean, and the intervals hold those of all.
+        The graph of causes; of a network its graph alone. The table may lack some of its variables: then the effect is
+        told by an adjustment set that it has, or by what it has between x and y. Of a `Cpdag` all its graphs are asked
+        (up to 200): the answers are their mean, and the intervals hold those of all.
     table : Table or data frame
-        What its parameters are fitted to; cells may be missing.
+        What parameters are fitted to; cells may be missing.
     x, y : str
         The cause, and what it acts on.
     values : sequence, optional
@@ -148,7 +156,7 @@ def effect(
     Raises
     ------
     SchemaError
-        When a name is unknown, x is y, or a value is none of x.
+        When a name is unknown, x is y, a value is none of x, or the effect cannot be told from what the table has.
     FishernetError
         When n or the level is out of range, or the class has more than 200 graphs.
 
@@ -167,20 +175,20 @@ def effect(
     (('yes', 'no'), (2, 2))
     """
     causes: Any = graph_of(graph)
-    members = _graphs_of(causes)
     check.integer(n, "n", least=1)
     check.number(level, "level", above=0, most=1)
-    rows = as_data(table, "effect").select(list(causes.names))
-    adjusted = tuple(_smallest(member, x, y) for member in members)  # refuses names
+    rows = as_data(table, "effect")
+    rows = rows.select([name for name in causes.names if name in rows.names or name in (x, y)])
+    ways = [Identified.of(member, x, y, rows.variables) for member in _graphs_of(causes)]  # refuses names
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)
-    whole = np.array([_answers(parameters(member, rows), x, y, chosen) for member in members])
+    whole = np.array([_answers(way.asked(parameters(way.dag, rows)), x, y, chosen) for way in ways])
     drawn = np.empty((n, *whole.shape))
-    networks = zip(*(_drawn(member, rows, np.random.default_rng(number)) for member in members), strict=True)
+    networks = zip(*(_drawn(way.dag, rows, np.random.default_rng(number)) for way in ways), strict=True)
     reporter = Reporter(progress, "drawing networks")
-    for sample, of_members in enumerate(islice(networks, n)):
+    for sample, of_ways in enumerate(islice(networks, n)):
         reporter.step(sample, n)
-        drawn[sample] = [_answers(net, x, y, chosen) for net in of_members]
+        drawn[sample] = [_answers(way.asked(net), x, y, chosen) for way, net in zip(ways, of_ways, strict=True)]
     reporter.finish(n)
     changes = drawn - drawn[:, :, :1]
     # of few draws NumPy's own quantiles are too near to the middle
@@ -195,7 +203,8 @@ def effect(
         low.min(axis=0),
         high.max(axis=0),
         float(level),
-        adjusted,
+        tuple(way.adjusted for way in ways),
+        tuple(way.through for way in ways),
         whole - whole[:, :1],
         int(n),
         number,
@@ -250,10 +259,6 @@ def _answers(net: BayesianNetwork, x: str, y: str, values: Sequence[Any]) -> Arr
             np.ravel(answer.mean)[:1] if net.variables[net.dag.names.index(y)].is_continuous else np.asarray(answer)
         )
     return np.array(found, dtype=np.float64)
-
-
-def _smallest(dag: Dag, x: str, y: str) -> tuple[str, ...] | None:
-    return min(dag.adjustment_sets(x, y, most=100), key=len, default=None)
 
 
 @singledispatch

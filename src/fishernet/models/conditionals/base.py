@@ -225,9 +225,9 @@ class Conditional(Value, ABC):
         """The child's name."""
         return self.variables[-1].name
 
-    def moved(self, child: int, parents: Sequence[int]) -> Self:
-        """Return the same conditional of variables at other positions."""
-        return type(self)(child, parents, self.variables, *self._arguments())
+    def moved(self, child: int, parents: Sequence[int], variables: Sequence[Column] | None = None) -> Self:
+        """Return the same conditional of variables at other positions, and of other names where variables are given."""
+        return type(self)(child, parents, self.variables if variables is None else variables, *self._arguments())
 
     def _parts(self) -> tuple[Any, ...]:
         return self.child, self.parents, self.variables, *self._arguments()
