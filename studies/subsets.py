@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
+from fishernet.base.check import is_number
 from studies import figures
 from studies.study import Array, Run, Seeds, Table, mean
 
@@ -53,9 +53,7 @@ def read_table(name: str, path: Path | None, numbers: bool = False, without: str
 
 def numbers_of(table: fn.Table) -> list[str]:
     """Return the names of the columns of numbers, those too of which there are few and each is a state."""
-    of_numbers = [
-        v for v in table.variables if v.is_continuous or v.cuts or all(isinstance(s, Number) for s in v.states)
-    ]
+    of_numbers = [v for v in table.variables if v.is_continuous or v.cuts or all(map(is_number, v.states))]
     return [variable.name for variable in of_numbers]
 
 
