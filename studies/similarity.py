@@ -50,6 +50,7 @@ MEASURES: tuple[SimilarityName, ...] = (
 NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN = "no arcs", "tree", "Fisher", "Fisher cosine", "by column"
 AGREEMENT, REDRAWN = "agreement", "agreement, p = 1/2"
 WITH_CLASS, LOG = "with class", "-log P"
+VALUE, ITSELF = "value difference", "the classifier itself"
 METHODS = (*MEASURES, NO_ARCS, TREE, DISTANCE, COSINE, BY_COLUMN, AGREEMENT, REDRAWN)  # that see no class, in all tasks
 OF_NUMBERS = ("Gower", "Gower by rank", "Euclid", COSINE, AGREEMENT, REDRAWN)
 TASKS = {
@@ -170,6 +171,57 @@ def alike(kernel: Any, name: str, X: fn.Table, Y: fn.Table) -> Array:
     if name == DISTANCE:
         values = 2 * values - kernel.diag(X)[:, None] - kernel.diag(Y)
     return values.round(9)  # rounding must not decide between rows that are equally alike
+
+
+class ValueDifference:
+    """Minus the squared distance of what the classes are distributed as given each cell (Stanfill and Waltz, 1986).
+
+    Of each state the classes' counts among the rows of training, one added to each.
+    """
+
+    def __init__(self, rows: fn.Table, classes: Ints, n_classes: int) -> None:
+        self.shares = []
+        for variable, codes in zip(rows.variables, rows.codes, strict=True):
+            counts = np.ones((variable.cardinality, n_classes))
+            np.add.at(counts, (codes, classes), 1)
+            self.shares.append(counts / counts.sum(axis=1, keepdims=True))
+
+    def __call__(self, X: fn.Table, Y: fn.Table) -> Array:
+        """Return how alike rows are, (n, m)."""
+        x, y = (np.concatenate([of[c] for of, c in zip(self.shares, Z.codes, strict=True)], axis=1) for Z in (X, Y))
+        return np.asarray(2 * x @ y.T - (x**2).sum(axis=1)[:, None] - (y**2).sum(axis=1))
+
+
+def supervised_fold(name: str, path: Path | None, most: int, k: int) -> dict[str, float]:
+    """Return the errors of ways that learn from the classes of the training rows."""
+    fold = fold_of(name, path, most, k)
+    train, test, y = fold.rows[fold.train], fold.rows[fold.test], fold.classes[fold.train]
+    network, target = with_class(fold), fold.classes[fold.test]
+    by_network = HiddenVariableKernel(network, ["the class"])
+    ways: dict[str, Any] = {
+        WITH_CLASS: Normalized(by_network),
+        VALUE: ValueDifference(train, y, int(fold.classes.max()) + 1),
+    }
+    found = {}
+    for way, kernel in ways.items():
+        nearest = neighbours(kernel(test, train).round(9), NEIGHBOURS)
+        found[f"{way}, one"] = float(np.mean(y[nearest[:, 0]] != target))
+        found[f"{way}, five"] = float(np.mean(vote(y, nearest) != target))
+    answers = np.argmax(network.predict_proba(test, "the class"), axis=1)
+    found[ITSELF] = float(np.mean(answers != target))
+    return found
+
+
+def supervised(run: Run, tasks: Sequence[tuple[Any, ...]]) -> Table:
+    """Return the errors of ways that see classes, by table."""
+    results = list(run.map(supervised_fold, tasks))
+    names = list(dict.fromkeys(task[0] for task in tasks))
+    folds = [results[at * FOLDS : (at + 1) * FOLDS] for at in range(len(names))]
+    rows = {
+        name: {way: np.array([100 * fold[way] for fold in of]) for way in of[0]}
+        for name, of in zip(names, folds, strict=True)
+    }
+    return errors_of("supervised", {"supervised": rows}, tuple(results[0]))
 
 
 def neighbours(values: Array, k: int) -> Ints:
@@ -372,6 +424,7 @@ def compute(run: Run) -> Iterator[Table]:
     for task in TASKS:
         yield errors_of(task, errors)
     yield pairs_of(errors, COSINE)
+    yield supervised(run, tasks)
     of_numbers = list(run.map(numbers_fold, tasks))
     for task in ("nearest", "five-nearest"):
         rows_of: dict[str, dict[str, Array]] = {}

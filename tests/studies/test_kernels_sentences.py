@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from studies.study import errors_apart
 from tests.studies.reports import Report, Row, of, plus_minus
@@ -37,7 +38,7 @@ def test_neighbours_by_similarities() -> None:
         f"({machine['agreement']:.1f} %, rank {ranks_of[2]['agreement']:.1f}; Goodall1 {machine['goodall1']:.1f} %)",
         f"{one['agreement, p = 1/2']:.1f} and {five['agreement, p = 1/2']:.1f} % for neighbours, and "
         f"{machine['agreement, p = 1/2']:.1f} % in a machine",
-        f"gives the best neighbours of all: {one['with class']:.1f} and {five['with class']:.1f} %",
+        f"than what sees none ({one['with class']:.1f} and {five['with class']:.1f} %)",
         f"({one['no arcs']:.1f}, {five['no arcs']:.1f} and {machine['no arcs']:.1f} %)",
         f"Already a tree errs on {one['tree']:.1f} %",
     )
@@ -49,6 +50,21 @@ def test_neighbours_by_similarities() -> None:
         f"1 - AUC {new['Fisher']:.1f} (ConDist {new['condist']:.1f}, -log P of the same network {new['-log P']:.1f})"
     )
     report.says(f"agreement's ({new['agreement']:.1f}) too")
+
+
+def test_neighbours_by_ways_that_see_classes() -> None:
+    report = Report("similarity")
+    mean = next(row for row in report.tables["supervised"] if row["table"] == "mean")
+    without = next(row for row in report.tables["nearest"] if row["table"] == "mean")
+    report.says(
+        f"which sees it, too ({mean['value difference, one']:.1f} and {mean['value difference, five']:.1f} %); its own "
+        f"answers err on {mean['the classifier itself']:.1f} %"
+    )
+    assert mean["with class, one"] == pytest.approx(without["with class"])
+    seen = {way: of_way for way, of_way in without.items() if way not in ("table", "with class")}
+    assert without["with class"] < min(seen.values())
+    for how in ("one", "five"):
+        assert mean[f"value difference, {how}"] < mean[f"with class, {how}"]
 
 
 def test_neighbours_of_numbers() -> None:

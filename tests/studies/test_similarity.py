@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def tables() -> dict[str, Table]:
 
 
 def test_the_quick_form_needs_no_data(tables: dict[str, Table]) -> None:
-    assert set(tables) == {"tables", *similarity.TASKS, "pairs"}
+    assert set(tables) == {"tables", *similarity.TASKS, "pairs", "supervised"}
     (row,) = tables["tables"].rows
     assert row[0] == similarity.SHIPPED
     for task in similarity.TASKS:
@@ -144,3 +145,27 @@ def test_the_report_is_of_at_least_fifteen_tables() -> None:
     (described,) = [table for table in held["tables"] if table["name"] == "tables"]
     assert len(described["rows"]) >= 15
     assert held["form"] != "quick"
+
+
+def test_cells_are_alike_by_what_the_classes_are_given_them() -> None:
+    variables = [fn.Variable("a", [0, 1, 2]), fn.Variable("b", [0, 1])]
+    rows = fn.Table.from_codes([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]], variables)
+    classes = np.array([0, 0, 1, 1, 0])
+    kernel = similarity.ValueDifference(rows, classes, 2)
+    given_a = {0: (3 / 4, 1 / 4), 1: (1 / 4, 3 / 4), 2: (2 / 3, 1 / 3)}
+    given_b = {0: (3 / 5, 2 / 5), 1: (1 / 2, 1 / 2)}
+    for i, j in itertools.product(range(5), repeat=2):
+        of_both = [
+            (p - q) ** 2
+            for shares, column in ((given_a, 0), (given_b, 1))
+            for p, q in zip(shares[int(rows.codes[column][i])], shares[int(rows.codes[column][j])], strict=True)
+        ]
+        assert kernel(rows[[i]], rows[[j]])[0, 0] == pytest.approx(-sum(of_both), abs=1e-12)
+
+
+def test_ways_that_see_classes_are_asked_of_the_same_folds() -> None:
+    found = similarity.supervised_fold("nursery", None, 300, 0)
+    assert set(found) == {
+        f"{way}, {how}" for way in (similarity.WITH_CLASS, similarity.VALUE) for how in ("one", "five")
+    } | {similarity.ITSELF}  # fmt: skip
+    assert all(0 <= error < 0.5 for error in found.values())
