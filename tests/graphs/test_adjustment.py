@@ -181,6 +181,15 @@ def test_front_door_sets_are_the_minimal_ones_of_all_sets(seed: int) -> None:
         assert len(found) == len(minimal)
 
 
+def test_a_set_too_large_to_be_tried_is_found_by_leaving_out() -> None:
+    between, beside = [f"m{k}" for k in range(16)], [f"o{k}" for k in range(4)]
+    arcs = [("u", "x"), ("u", "y"), *(("x", m) for m in between), *((m, "y") for m in between)]
+    dag = fn.Dag.from_edges(["u", "x", *beside, *between, "y"], arcs)
+    assert dag.front_door_sets("x", "y", unobserved="u") == (tuple(between),)
+    assert dag.front_door_sets("x", "y", unobserved=["u", "m3"]) == ()
+    assert dag.front_door_sets("y", "x") == ((),)
+
+
 def through(net: fn.BayesianNetwork, x: str, y: str, between: tuple[str, ...]) -> np.ndarray:
     """Return the front-door formula, one row a state of x."""
     joint = np.asarray(net.query([x, *between, y]))

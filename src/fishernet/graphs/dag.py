@@ -280,7 +280,7 @@ class Dag(DirectedGraph):
         unobserved : a name or an iterable of names
             Variables of which there are no data.
         most : int
-            At most so many sets; if there are many variables between, those with many of them take long to list.
+            At most so many sets.
 
         Raises
         ------
@@ -293,7 +293,9 @@ class Dag(DirectedGraph):
 
         Notes
         -----
-        Pearl (1995) has the criterion, Jeong, Tian and Bareinboim (2022) how to tell that there is none.
+        Pearl (1995) has the criterion, Jeong, Tian and Bareinboim (2022) how to tell that there is none. The 10,000
+        smallest sets of what may lie between are tried; where none of them will do and a larger one does, that is
+        returned, of which no variable can be left out by itself.
 
         Examples
         --------

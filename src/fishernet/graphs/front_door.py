@@ -18,18 +18,24 @@ References
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 from fishernet.base.names import Positions
 from fishernet.graphs.adjustment import minimal_separators
 from fishernet.graphs.separation import d_connected, reached
+
+MOST_TRIED = 10_000  # sets, a second or two
 
 Arcs = tuple[Sequence[Positions], Sequence[Positions]]
 """The parents of each node, and its children."""
 
 
 def front_door_sets(arcs: Arcs, x: int, y: int, unobserved: Iterable[int]) -> Iterator[Positions]:
-    """Yield each front-door set without what is not observed, of which no part is one, small ones first."""
+    """Yield each front-door set without what is not observed, of which no part is one, small ones first.
+
+    Of many variables between, the smallest sets are tried, and one is yielded where there is any: of a set that was
+    not tried nothing can be left out by itself.
+    """
     barred = {x, y, *unobserved}
     between = [v for v in range(len(arcs[0])) if v not in barred and not _led_back(arcs, (x,), (v,), ())]
     while back := [v for v in between if _led_back(arcs, between, (y,), (x,), start=(v,))]:
@@ -37,11 +43,19 @@ def front_door_sets(arcs: Arcs, x: int, y: int, unobserved: Iterable[int]) -> It
     if not _is_met(arcs, x, y, between):
         return
     found: list[set[int]] = []
-    for size in range(len(between) + 1):
-        for chosen in combinations(between, size):
-            if not any(one.issubset(chosen) for one in found) and is_front_door_set(arcs, x, y, chosen):
-                found.append(set(chosen))
-                yield chosen
+    subsets = (chosen for size in range(len(between) + 1) for chosen in combinations(between, size))
+    for chosen in islice(subsets, MOST_TRIED):
+        if not any(one.issubset(chosen) for one in found) and is_front_door_set(arcs, x, y, chosen):
+            found.append(set(chosen))
+            yield chosen
+            if not chosen:
+                return
+    if not found:
+        left = tuple(between)
+        for v in between:
+            less = tuple(u for u in left if u != v)
+            left = less if is_front_door_set(arcs, x, y, less) else left
+        yield left
 
 
 def is_front_door_set(arcs: Arcs, x: int, y: int, between: Positions) -> bool:
