@@ -240,13 +240,15 @@ def test_few_weighted_rows() -> None:
         f"the coreset loses {share['coreset']} of what as many random rows lose, the mean over the {tables} tables"
     )
     told.says(f"at most a tenth on {near} of them")
-    letter, pendigits = (next(row for row in losses if row["table"] == name) for name in ("letter", "pendigits"))
-    assert near == tables - 2
-    assert all(of(row["coreset"]) > 0.1 * of(row["random"]) for row in (letter, pendigits))
-    told.says(f"letter ({of(letter['coreset']):.2f} nats a row, random rows {of(letter['random']):.2f})")
-    told.says(f"pendigits ({of(pendigits['coreset']):.2f}, {of(pendigits['random']):.2f})")
-    assert counted["least of all"] == tables
-    told.says("No other way loses less on any table", f"as near ({share['protodash']})", f"loses {share['MMD']}")
+    far = [row for row in losses if of(row["coreset"]) > 0.1 * of(row["random"])]
+    assert [row["table"] for row in far] == ["pendigits"]
+    told.says(f"pendigits ({of(far[0]['coreset']):.2f} nats a row, random rows {of(far[0]['random']):.2f})")
+    ways = [name for name, cell in losses[0].items() if isinstance(cell, dict)]
+    ahead = [way for row in losses for way in ways if row[way] and of(row[way]) < of(row["coreset"]) - 5e-4]
+    assert ahead == ["protodash"] * (tables - counted["least of all"])
+    told.says(
+        f"On {counted['least of all']} tables no other way", f"as near ({share['protodash']})", f"loses {share['MMD']}"
+    )
     blind = ("strata", "k-means", "medoids", "facility location", "one-hot MMD", "chi-square")
     told.says(
         f"does not know the network {min((share[way] for way in blind), key=lambda said: int(said.split()[0]))} or more"

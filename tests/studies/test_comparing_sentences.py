@@ -19,6 +19,12 @@ def test_who_notices_a_change() -> None:
     assert chance == {"2"}
     told.says("no more often than by chance (2 %), logistic regression neither (2 %)")
     told.says(f"boosted trees in at most {100 * max(of(row['boosting']) for row in dependence):.0f} %")
+    others = [row for row in told.tables["others"] if row["change"] == "dependence"]
+    tuned, by_kernel = (
+        100 * max(of(row[way]) for row in others for way in ways)
+        for ways in (("tuned boosting",), ("MMD-FUSE", "MMDAgg"))
+    )
+    told.says(f"tuned ones in {tuned:.0f} %, MMD-FUSE and MMDAgg in at most {by_kernel:.0f} %")
     told.says(f"tests of all pairs of columns in {in_percent(dependence, 'pairs')} at 0.01, 0.02 and 0.05 nats")
     told.says(f"corrected for all variables, find {in_percent(dependence, 'conditionals')}")
     told.says(f"The conditionals find {in_percent(free, 'conditionals')}, pairs {in_percent(free, 'pairs')}")
@@ -64,3 +70,59 @@ def test_whether_two_tables_differ_without_a_setting() -> None:
     assert round(max(times)) == 11
     for row in told.tables["level"]:
         assert row["ours"]["mean"] <= 0.05 + 3 * row["ours"]["error"]
+
+
+def test_whom_a_comparison_accuses() -> None:
+    told = Report("accusations")
+    level, direction, coverage = (told.tables[name] for name in ("level", "direction", "coverage"))
+    wrong = [100 * of(row["wrong"]) for row in level]
+    told.says(
+        f"an innocent variable is named in {sum(wrong) / len(wrong):.1f} % of all pairs, in single settings in "
+        f"{min(wrong):.0f} to {max(wrong):.0f} %"
+    )
+    errors = [100 * row["wrong"]["error"] for row in level]
+    assert 0.5 <= min(errors) <= max(errors) < 2.5
+    told.says(
+        f"G tests with chi-squared p-values are up to {100 * max(of(row['G: wrong']) for row in level):.1f} % wrong"
+    )
+    ours, g = (sum(of(row[way]) for row in level) / len(level) for way in ("power", "G: power"))
+    told.says(f"({ours:.3f} in the mean, and {g:.3f})")
+    for start, phrase in (
+        ("20, 20", "less against 20 rows (by {:.3f})"),
+        ("100, 5,000", "is the small one (by {:.3f})"),
+    ):
+        less = [of(row["G: power"]) - of(row["power"]) for row in level if row["rows"].startswith(start)]
+        told.says(phrase.format(sum(less) / len(less)))
+    by = {(row["rows"], row["graph"]): row for row in direction}
+    many, few = (next(rows for rows, _ in by if rows.startswith(start)) for start in ("2,000", "5,000"))
+    told.says(
+        f"is named in {100 * of(by[many, 'learned']['exactly']):.0f} % of pairs of 2,000 rows, something wrong in "
+        f"{100 * of(by[many, 'learned']['some wrong']):.0f} %",
+        f"something wrong in {100 * of(by[many, 'best alone']['some wrong']):.0f} %",
+        f"With 200 later rows it is {100 * of(by[few, 'learned']['exactly']):.0f} and "
+        f"{100 * of(by[few, 'learned']['some wrong']):.0f} %",
+    )
+    assert of(by[many, "learned"]["the wrong alone"]) == of(by[few, "learned"]["the wrong alone"]) == 0
+    covered, sizes = [100 * of(row["covered"]) for row in coverage], [row["parameters"] for row in coverage]
+    told.says(
+        f"hold the truth in {min(covered):.0f} to {max(covered):.0f} %, {sum(covered) / len(covered):.1f} % in the "
+        f"mean, for {min(sizes)} to {max(sizes)} parameters"
+    )
+
+
+def test_whom_a_comparison_of_labels_and_numbers_accuses() -> None:
+    told = Report("accusations-mixed")
+    rows = told.tables["named"]
+    ours, bins = ([row for row in rows if row["numbers"] == how] for how in ("as they are", 'bins="auto"'))
+    for one, other in zip(ours, bins, strict=True):
+        assert of(one["exactly"]) > of(other["exactly"])
+        assert of(one["some wrong"]) < of(other["some wrong"])
+    pairs = 100
+    alone = [round(pairs * sum(of(row["the wrong alone"]) for row in way)) for way in (ours, bins)]
+    told.says(f"was named in {alone[0]} of {pairs * len(ours)} pairs, with bins in {alone[1]}")
+    innocent = [of(row["named without a change"]) for row in ours]
+    last = next(row for row in ours if row["rows"].endswith(" 200"))["named without a change"]
+    told.says(
+        f"a column was named in {100 * sum(innocent) / len(innocent):.0f} % of all pairs, and in "
+        f"{100 * of(last):.0f} % of those with 200 later rows (standard error {100 * last['error']:.0f} points"
+    )
