@@ -107,6 +107,19 @@ def test_numbers_between_blanks_are_cells_below_titles_and_whatever_the_name_say
     assert read_table(path, categorical=["place"]).names == ("place",)
 
 
+def test_a_long_preamble_of_comments_is_no_part_of_the_table_however_it_is_cut(tmp_path: Path) -> None:
+    comments = "".join(f"# line {i}, of what the file holds: a, b\n#\n" for i in range(90))
+    path = tmp_path / "made.csv"
+    path.write_text(comments + "pclass,sex,age\n" + "".join(f"{i % 3},{'mf'[i % 2]},{i / 2}\n" for i in range(60)))
+    with pytest.warns(FishernetWarning, match="180 lines above the header are no part"):
+        table = read_table(path)
+    assert (table.n_rows, table.names) == (60, ("pclass", "sex", "age"))
+    again = read_table(path, skip_rows=180)
+    assert (again.variables, again.n_rows) == (table.variables, 60)
+    path.write_text("#pclass,sex,age\n" + "".join(f"{i % 3},{'mf'[i % 2]},{i / 2}\n" for i in range(60)))
+    assert read_table(path).n_rows == 60
+
+
 def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:
     assert held(tmp_path, "a,b\n  1,x\n 20,y\n300,x\n") == {"a": [1, 20, 300], "b": ["x", "y", "x"]}
 

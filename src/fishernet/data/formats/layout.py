@@ -144,14 +144,15 @@ def _cells(file: TextFile, options: Options, named: str | None) -> tuple[TextFil
 
 
 def _sample(file: TextFile, delimiter: str) -> list[Record]:
-    """Return the first rows of a file as a delimiter cuts them; of rows that are very long only a few."""
+    """Return comments and the first rows of a file as a delimiter cuts them; of rows that are very long only a few."""
     found: list[Record] = []
-    length = 0
+    n_rows, length = 0, 0
     try:
         for record in records(file, delimiter):
             found.append(record)
-            length += len(record.text)
-            if len(found) == SAMPLE_ROWS or (length > SAMPLE_CHARACTERS and len(found) >= LEAST_ROWS):
+            if n_rows or not record.text.startswith("#"):
+                n_rows, length = n_rows + 1, length + len(record.text)
+            if n_rows == SAMPLE_ROWS or (length > SAMPLE_CHARACTERS and n_rows >= LEAST_ROWS):
                 break
     except UnicodeDecodeError:
         raise explain(file, delimiter, 0, "no header") from None
@@ -213,21 +214,26 @@ def _are_spaced(rows: Sequence[Record]) -> bool:
     )
 
 
+def _below_comments(sample: Sequence[Record]) -> list[Record]:
+    """Return the rows below comments; all where there are comments alone."""
+    return list(itertools.dropwhile(lambda record: record.text.startswith("#"), sample)) or list(sample)
+
+
 def _width(sample: Sequence[Record]) -> int:
     """Return how many cells most rows have."""
-    counts = Counter(len(record.cells) for record in sample)
+    counts = Counter(len(record.cells) for record in _below_comments(sample))
     return max(counts, key=lambda width: (counts[width], width))
 
 
 def _share_of_width(sample: Sequence[Record]) -> float:
     """Return the share of rows that have as many cells as most, several; 0 where most have one."""
-    width = _width(sample)
-    return sum(len(record.cells) == width for record in sample) / len(sample) if width >= TITLED else 0.0
+    width, rows = _width(sample), _below_comments(sample)
+    return sum(len(record.cells) == width for record in rows) / len(rows) if width >= TITLED else 0.0
 
 
 def _evenness(sample: Sequence[Record]) -> tuple[int, int]:
     """Return how well a delimiter cuts rows, 2 where all are cut evenly, 1 but for titles, and into how many cells."""
-    width = _width(sample)
+    width, sample = _width(sample), _below_comments(sample)
     rows = list(itertools.dropwhile(lambda record: len(record.cells) == 1, sample))
     n_titles = len(sample) - len(rows)
     if width == 1 or len(rows) <= max(1, n_titles) or any(len(record.cells) != width for record in rows):
@@ -246,13 +252,13 @@ def _is_cut_by_blanks(sample: Sequence[Record], all_numbers: bool) -> bool:
 
     Where its name says otherwise, into numbers alone, with as many names above them or none.
     """
-    cut = [_cut_by_blanks(line) for record in sample for line in record.text.splitlines() if line.strip()]
+    rows = _below_comments(sample)
+    cut = [_cut_by_blanks(line) for record in rows for line in record.text.splitlines() if line.strip()]
     width = len(cut[-1])
     cut = list(itertools.dropwhile(lambda cells: len(cells) not in (width, width - 1), cut))  # titles
-    rows = cut[1:]
-    if width < 2 or len(rows) < LEAST_BELOW or any(len(cells) != width for cells in rows):
+    if width < 2 or len(cut) <= LEAST_BELOW or any(len(cells) != width for cells in cut[1:]):
         return False
-    cells = [cell for row in rows for cell in row]
+    cells = [cell for row in cut[1:] for cell in row]
     n_numbers = sum(map(_is_number, cells))
     if all_numbers:
         return len(cut[0]) == width and n_numbers == len(cells)
