@@ -86,7 +86,7 @@ def predicted(table: fn.Table) -> dict[str, Array]:
 
 
 def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units: dict[str, float]) -> Array:
-    table, total = held_out.conform(net.variables), np.zeros(held_out.n_rows)
+    table, total = held_out.conform(net.variables, unknown="missing"), np.zeros(held_out.n_rows)
     if not any(v.is_continuous for v in net.variables):
         total += net.log_prob(table)
     for v, conditional in enumerate(net.conditionals):
@@ -100,7 +100,7 @@ def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units
             if variable.cuts is not None:
                 limits = variable.bin_limits()
                 widths = np.maximum(limits[:, 1] - limits[:, 0], units[variable.name])
-            total -= np.log(widths)[table.codes[v]]
+            total -= np.log(np.append(widths, 1.0))[table.codes[v]]  # a number that training lacks is missing
     return total
 
 
