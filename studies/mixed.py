@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import log_ndtr
 
 import fishernet as fn
@@ -33,6 +34,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 MOST_ROWS, FEWEST_ROWS = 20_000, 60
 MOST_STATES = 30
+FEW_NUMBERS = 8  # of a column: bins=8 takes them as states
 PLAIN, ALONE, BINS = "as they are", "own scales", "bins=8"
 
 
@@ -77,6 +79,7 @@ def predicted(table: fn.Table) -> dict[str, Array]:
     order = random.permutation(table.n_rows)[:MOST_ROWS]
     first = 2 * len(order) // 3
     rows, held_out = table[np.sort(order[:first])], table[np.sort(order[first:])]
+    held_out = held_out[np.flatnonzero(_has_known_numbers(rows, held_out))]
     units = {
         v.name: rounding_unit(table.column(v.name)) or 1e-9 * np.ptp(table.column(v.name))
         for v in table.variables
@@ -85,8 +88,18 @@ def predicted(table: fn.Table) -> dict[str, Array]:
     return {way: _log_mass(learned(rows, way), rows, held_out, units) for way in WAYS}
 
 
+def _has_known_numbers(rows: fn.Table, held_out: fn.Table) -> npt.NDArray[np.bool_]:
+    """Return which rows have, in columns of so few numbers that a way takes them as states, those of training alone."""
+    known = np.ones(held_out.n_rows, bool)
+    for variable in rows.variables:
+        seen = np.unique(rows.column(variable.name))
+        if variable.is_continuous and len(seen) <= FEW_NUMBERS:
+            known &= np.isin(held_out.column(variable.name), seen)
+    return known
+
+
 def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units: dict[str, float]) -> Array:
-    table, total = held_out.conform(net.variables, unknown="missing"), np.zeros(held_out.n_rows)
+    table, total = held_out.conform(net.variables), np.zeros(held_out.n_rows)
     if not any(v.is_continuous for v in net.variables):
         total += net.log_prob(table)
     for v, conditional in enumerate(net.conditionals):
@@ -100,7 +113,7 @@ def _log_mass(net: fn.BayesianNetwork, rows: fn.Table, held_out: fn.Table, units
             if variable.cuts is not None:
                 limits = variable.bin_limits()
                 widths = np.maximum(limits[:, 1] - limits[:, 0], units[variable.name])
-            total -= np.log(np.append(widths, 1.0))[table.codes[v]]  # a number that training lacks is missing
+            total -= np.log(widths)[table.codes[v]]
     return total
 
 
