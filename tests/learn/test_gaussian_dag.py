@@ -72,6 +72,17 @@ def test_few_rows_allow_few_parents() -> None:
     assert max(map(len, one.parents)) <= 1
 
 
+def test_counts_of_few_rows_are_learned_from() -> None:
+    """As many parents as the rows allow leave no residuals, and a chance of them passes for a linear combination."""
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        counts = random.poisson(np.exp(random.normal(3, 1.5, (6, 14))))
+        frame = pd.DataFrame(counts.astype(float) + 0.5, columns=[f"c{k}" for k in range(14)])
+        with pytest.warns(fn.FishernetWarning, match="each gets at most 1 parent"):
+            found = fn.learn.bayesian_network(frame)
+        assert max(map(len, found.dag.parents)) <= 1
+
+
 def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     X = numbers(40, 7, 6)
     scatter = Scatter.from_data(X)

@@ -35,6 +35,8 @@ from fishernet.scores.likelihood import Bic
 from fishernet.scores.node_average import NodeAverage
 
 # A search's fields are the options that it takes by name.
+ROWS_OF_PARENT = 4  # for each parent that a number may have where rows are no more than columns
+
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
     "order": Order,
     "tabu": Tabu,
@@ -335,14 +337,15 @@ def _fields(search: str) -> set[str]:
 
 
 def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | None:
-    """Return how many parents the rows allow; warn where that is not limited and noise would get as many."""
+    """Return how many parents the rows allow; few where rows are no more than columns, and a warning says so."""
     most, n = score.most_parents(source), len(source.variables)
     if most is None or (asked is not None and asked <= most):
         return asked
     if asked is None and source.total <= n:
+        most = min(most, max(1, int(source.total - 1) // ROWS_OF_PARENT))
         warn(
-            f"there are {source.total} rows for {n} columns: the score saturates, and pure noise gets as many "
-            "parents as the rows allow; allow fewer, or take more rows",
+            f"there are {source.total} rows for {n} columns: each gets at most {several(most, 'parent')}, since pure "
+            "noise gets as many as it may; take more rows, or say how many",
             parameter="max_parents",
         )
     return most if most < n - 1 else asked
