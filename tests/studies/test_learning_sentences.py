@@ -107,6 +107,19 @@ def test_what_the_prior_takes_away_and_adds() -> None:
     assert len(farther) == len(off) == len(on)
 
 
+def test_wrong_edges_of_space() -> None:
+    told = Report("fmpl")
+    rows = [row for row in told.tables["distances"] if row["SPACE"]]
+    lasso = [row for row in rows if row["glasso"]]
+    assert all(of(row["SPACE"]) > of(row["NBS"]) for row in rows)
+    more = sum(of(row["SPACE"]) > of(row["glasso"]) for row in lasso)
+    times = [of(row["SPACE"]) / of(row["OR"]) for row in rows]
+    told.says(
+        f"in all {len(rows)} cells in which it ran, than the graphical lasso in {more} of {len(lasso)}, and "
+        f"{min(times):.1f} to {max(times):.0f} times as many as OR"
+    )
+
+
 def test_priors_that_expect_more_edges() -> None:
     told = Report("fmpl")
     rows = {(r["drawn"], r["variables"], r["rows"], r["a"]): r for r in told.tables["priors"]}
