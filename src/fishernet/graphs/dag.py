@@ -293,9 +293,9 @@ class Dag(DirectedGraph):
 
         Notes
         -----
-        Pearl (1995) has the criterion, Jeong, Tian and Bareinboim (2022) how to tell that there is none. The 10,000
-        smallest sets of what may lie between are tried; where none of them will do and a larger one does, that is
-        returned, of which no variable can be left out by itself.
+        The criterion is Pearl's (1995). Jeong, Tian and Bareinboim (2022) show how to tell that no set fulfils it. The
+        10,000 smallest candidates are tried; if only a larger set fulfils it, the method returns one from which no
+        single variable can be left out.
 
         Examples
         --------
@@ -330,7 +330,7 @@ class Dag(DirectedGraph):
 
         Notes
         -----
-        Brito and Pearl (2002) have the criterion. Nothing below x is given, and nothing that is not needed to separate
+        The criterion is Brito and Pearl's (2002). Nothing below x is given, and nothing that is not needed to separate
         z from y.
 
         Examples

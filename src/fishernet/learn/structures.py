@@ -34,9 +34,9 @@ from fishernet.scores.available import AvailableScore
 from fishernet.scores.likelihood import Bic
 from fishernet.scores.node_average import NodeAverage
 
-# A search's fields are the options that it takes by name.
 ROWS_OF_PARENT = 4  # for each parent that a number may have where rows are no more than columns
 
+# A search's fields are the options that it takes by name.
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
     "order": Order,
     "tabu": Tabu,
@@ -158,9 +158,9 @@ def structure(
     Warns
     -----
     FishernetWarning
-        When columns of numbers are as many as the rows, or more, and `max_parents` is not given. When a column of
-        numbers is a linear combination of others: it is left out, and the graph does not have it, unless `rules`,
-        `required` or `start` name it.
+        When columns of numbers are as many as the rows, or more, and `max_parents` is not given: each gets a parent for
+        every four rows, at most. When a column of numbers is a linear combination of others: it is left out, and the
+        graph does not have it, unless `rules`, `required` or `start` name it.
 
     Raises
     ------

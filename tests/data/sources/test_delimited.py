@@ -312,3 +312,22 @@ def test_wide_files(tmp_path: Path) -> None:
     content = ",".join(names) + "\n" + ",".join("ab"[i % 2] for i in range(3000)) + "\n"
     table: Table = read_table(written(tmp_path, content))
     assert table.names == tuple(names)
+
+
+def test_rows_that_all_begin_as_comments_do_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "made.csv"
+    path.write_text("colour,n\n" + "".join(f"#{i % 7:06x},{i % 3}\n" for i in range(500)))
+    assert read_table(path).cardinalities == (7, 3)
+    path.write_text("#colour,n\n" + "".join(f"#{i % 7:06x},{i % 3}\n" for i in range(500)))
+    assert read_table(path).n_rows == 500
+
+
+def test_delimiters_of_several_characters_are_found_below_comments(tmp_path: Path) -> None:
+    path = tmp_path / "made.dat"
+    path.write_text(
+        "# a title\n# and more: a, b\nx::y::z\n" + "".join(f"{i % 4}::a{i % 3}::{i / 2}\n" for i in range(60))
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        table = read_table(path)
+    assert (table.n_rows, table.names) == (60, ("x", "y", "z"))

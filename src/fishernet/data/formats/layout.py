@@ -150,9 +150,9 @@ def _sample(file: TextFile, delimiter: str) -> list[Record]:
     try:
         for record in records(file, delimiter):
             found.append(record)
-            if n_rows or not record.text.startswith("#"):
-                n_rows, length = n_rows + 1, length + len(record.text)
-            if n_rows == SAMPLE_ROWS or (length > SAMPLE_CHARACTERS and n_rows >= LEAST_ROWS):
+            length += len(record.text)
+            n_rows += n_rows > 0 or not record.text.startswith("#")
+            if n_rows == SAMPLE_ROWS or (length > SAMPLE_CHARACTERS and not 0 < n_rows < LEAST_ROWS):
                 break
     except UnicodeDecodeError:
         raise explain(file, delimiter, 0, "no header") from None
@@ -243,7 +243,8 @@ def _evenness(sample: Sequence[Record]) -> tuple[int, int]:
 
 def _n_cut_by(mark: str, sample: Sequence[Record]) -> int:
     """Return into how many cells, three or more, a delimiter of several characters cuts all lines; else 0."""
-    counts = {1 + line.count(mark) for record in sample for line in record.text.splitlines() if line.strip()}
+    rows = _below_comments(sample)
+    counts = {1 + line.count(mark) for record in rows for line in record.text.splitlines() if line.strip()}
     return min(counts) if len(counts) == 1 and min(counts) >= TITLED else 0
 
 
