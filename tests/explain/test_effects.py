@@ -213,7 +213,8 @@ def test_an_effect_through_a_number_is_that_of_the_linear_model() -> None:
     assert found.through == (("z",),)
     assert found.adjusted == (None,)
     assert found.changes[1, 0] == pytest.approx(6, abs=0.1)
-    assert "told through 'z'" in str(found)
+    assert found.unobserved == ("u",)
+    assert "the table lacks 'u'\ntold through 'z'" in str(found)
     assert np.polyfit(x, y, 1)[0] > 7.5  # what is only seen
 
 

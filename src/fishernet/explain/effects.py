@@ -76,6 +76,8 @@ class Effect(Framed):
     through: tuple[tuple[str, ...] | None, ...]
     """For each graph the variables between x and y by which it is told where what must be adjusted for is not in the
     table; else None."""
+    unobserved: tuple[str, ...]
+    """The graph's variables that the table lacks."""
     by_graph: Array
     """(n_graphs, n_values, n_states): the changes under each graph of the class; one of a Dag."""
     n: int
@@ -95,6 +97,8 @@ class Effect(Framed):
 
     def __str__(self) -> str:
         lines = [repr(self)]
+        if self.unobserved:
+            lines.append(f"the table lacks {listed(self.unobserved)}")
         between = sorted({name for names in self.through for name in names or ()})
         if between:
             lines.append(f"told through {listed(between)}, whatever common causes {self.x} and {self.y} have")
@@ -205,6 +209,7 @@ def effect(
         float(level),
         tuple(way.adjusted for way in ways),
         tuple(way.through for way in ways),
+        tuple(name for name in causes.names if name not in rows.names),
         whole - whole[:, :1],
         int(n),
         number,
