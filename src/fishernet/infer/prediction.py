@@ -5,6 +5,7 @@ What is missing is summed out exactly. Answers come in the kind of frame that wa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -152,6 +153,23 @@ def predict_interval(
 
     means, sds = _moments(model, data, position)
     return np.asarray(means[:, None] + sds[:, None] * ndtri(shares))
+
+
+def level_as_if_known(model: Any, target: str, level: float) -> float:
+    """Return the level at which intervals of known parameters are as wide as those of fitted ones at a level.
+
+    They are so of a regression with as many coefficients, at a row whose distance from the mean is the average one:
+    Student's t, with the error of the line. A child of the target counts as one coefficient more.
+    """
+    from scipy.special import ndtr, stdtrit  # slow to import, and needed by few calls
+
+    (position,), (_, share) = positions(model.names, [target]), tails(level)
+    conditional = model.conditionals[position]
+    children = sum(position in one.parents for one in model.conditionals)
+    n, k = float(model.n_rows or 1), conditional.n_parameters - conditional.n_groups + children
+    free = max(n - k, 1.0)
+    wide = float(stdtrit(free, share)) * math.sqrt((n + k) / free)
+    return float(min(2 * ndtr(wide) - 1, 1 - 1e-12))
 
 
 def shares_up_to(model: Any, data: Any, target: str, bounds: Array) -> Array:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, stdtrit
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
@@ -19,7 +17,7 @@ from fishernet.base.vocabulary import BinningName, ScoreName, SearchName, word
 from fishernet.data import Continuous, Table
 from fishernet.data.options import Bins
 from fishernet.data.variable import mixes_numbers
-from fishernet.infer.mixtures import tails
+from fishernet.infer.prediction import level_as_if_known
 from fishernet.learn import bayesian_network
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Score
@@ -154,18 +152,8 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
         five kinds of simulated tables with six columns intervals of 95 % held 92 to 93 % of new numbers where 30 rows
         were learned from, 94 to 95 % where 100 were, and 95 to 96 % where 1,000 were.
         """
-        shares = tails(level)
-        return self.network_.predict_interval(self._rows(X), self.target_name_, level=self._as_if_known(shares[1]))
-
-    def _as_if_known(self, share: float) -> float:
-        """Return the level at which intervals of known parameters are as wide as up to a share of fitted ones."""
-        net, name = self.network_, self.target_name_
-        conditional: Any = net.conditional(name)
-        children = sum(net.names.index(name) in one.parents for one in net.conditionals)
-        n, k = float(net.n_rows or 1), conditional.n_parameters - conditional.n_groups + children
-        free = max(n - k, 1.0)
-        wide = float(stdtrit(free, share)) * math.sqrt((n + k) / free)
-        return float(min(2 * ndtr(wide) - 1, 1 - 1e-12))
+        known = level_as_if_known(self.network_, self.target_name_, level)
+        return self.network_.predict_interval(self._rows(X), self.target_name_, level=known)
 
     def _rows(self, X: Any) -> Table:
         """Return X as a table of the network's features, in which labels that it does not have are missing."""
