@@ -283,3 +283,32 @@ def test_labels_that_were_exchanged() -> None:
         f"nearest neighbours in {first} of {len(rows)} tables and shares ({means[0]:.2f} in the mean, and "
         f"{means[1]:.2f} and {means[2]:.2f})"
     )
+
+
+def test_what_intervals_hold_and_tests_reject() -> None:
+    told = Report("intervals")
+    effects, numbers, tests = (told.tables[name] for name in ("effects", "numbers", "tests"))
+    whole, missing = (
+        [of(row["held, %"]) for row in effects if (row["missing"] > 0) == lacks] for lacks in (False, True)
+    )
+    told.says(
+        f"hold {min(whole):.0f} to {max(whole):.0f} % of the changes", f"and {min(missing):.0f} to {max(missing):.0f} %"
+    )
+    least = min(effects, key=lambda row: of(row["held, %"]))
+    assert (least["rows"], least["spread"]) == (30, 0.3)
+
+    def held(way: str, n: int) -> str:
+        found = [of(row[way]) for row in numbers if row["rows"] == n]
+        return f"{min(found):.0f} to {max(found):.0f} %"
+
+    told.says(
+        f"hold {held('regressor, %', 30)} of new numbers where 30 rows were learned from, {held('regressor, %', 100)} "
+        f"of 100 rows, and {held('regressor, %', 1_000)} of 1,000",
+        f"hold {held('its network, %', 30)} of 30 rows",
+    )
+    first, _, nine, _, rare = tests
+    told.says(
+        f"in {of(first['G, %']):.1f} % (G) and {of(first['chi-squared, %']):.1f} % (chi-squared) with 50 rows",
+        f"in {of(nine['G, %']):.1f} and {of(nine['chi-squared, %']):.1f} % with 100 rows",
+        f"G rejects {of(rare['G, %']):.1f} % and chi-squared {of(rare['chi-squared, %']):.1f} %",
+    )

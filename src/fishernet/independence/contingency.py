@@ -235,9 +235,9 @@ class GSquared(ContingencyTest):
     "Causation, Prediction, and Search", 2000, 5.5).
 
     The p-value is that of the distribution which many rows in each configuration lead to. Of independent columns a test
-    at 5 % rejects 5 % with 50 rows and two states, but 8 % with 50 rows of four states given four configurations, and
-    15 % with 100 rows of three states given nine; with states that are rare it rejects less than 5 % (2 % with 500 rows
-    of five states, some of them rare). `fishernet.compare.falsify` draws, and holds its level with few rows, too.
+    at 5 % rejects 5 % with 50 rows and two states, but 9 % with 50 rows of four states given four configurations, and
+    17 % with 100 rows of three states given nine; with 500 rows of five states, some of them rare, it rejects 2 %
+    (``python -m studies.intervals``). `fishernet.compare.falsify` draws, and holds its level with few rows, too.
 
     Examples
     --------
@@ -297,7 +297,7 @@ class ChiSquared(ContingencyTest):
 
     Notes
     -----
-    The degrees of freedom are adjusted as for `GSquared`. In the same cases it rejects 5, 7, 7 and 10 % of independent
+    The degrees of freedom are adjusted as for `GSquared`. In the same cases it rejects 4, 8, 8 and 11 % of independent
     columns at 5 %: it holds its level better with few rows of common states, and worse with rare ones.
 
     Examples

@@ -1,0 +1,132 @@
+"""Whether intervals and levels are what they say: ``python -m studies.intervals``.
+
+Effects of setting a variable (`fn.explain.effect`) in random networks, numbers that a regressor predicts, and tests of
+independence by tables of counts, each held to what is true in simulated tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import fishernet as fn
+from fishernet.sklearn import BayesianNetworkRegressor
+from studies.study import Array, Run, Seeds, Table, main, mean
+
+SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3})
+TAKES = "--quick ten seconds, usual five minutes of one processor"
+NAMES, LEVEL = "abcde", 0.95
+EFFECTS = (
+    (30, 1.0, 0.0), (30, 0.3, 0.0), (100, 1.0, 0.0), (100, 0.3, 0.0), (1_000, 1.0, 0.0), (1_000, 0.3, 0.0),
+    (100, 1.0, 0.25), (100, 0.3, 0.25),
+)  # fmt: skip
+"""Rows, the spread of the states' probabilities (Dirichlet; small: rare states), and the share of missing cells."""
+KINDS = ("linear", "skewed", "curved", "unequal", "counts")
+COUNTED = ((50, 2, 0, 1.0), (50, 4, 1, 1.0), (100, 3, 2, 1.0), (500, 3, 2, 0.3), (500, 5, 1, 0.3))
+"""Rows, states, how many columns are given, and the spread of the probabilities."""
+
+
+def network(spread: float, random: np.random.Generator) -> fn.BayesianNetwork:
+    """Return a network of five columns with two or three states and up to two parents each."""
+    states = random.integers(2, 4, len(NAMES)).tolist()
+    above = [
+        sorted(random.permutation(v)[: int(random.integers(0, min(v, 2) + 1))].tolist()) for v in range(len(NAMES))
+    ]
+    tables = {
+        name: random.dirichlet(np.full(states[v], spread), size=tuple(states[p] for p in above[v]))
+        for v, name in enumerate(NAMES)
+    }
+    variables = [fn.Variable(name, range(n)) for name, n in zip(NAMES, states, strict=True)]
+    return fn.BayesianNetwork.from_tables(
+        variables, {n: [NAMES[p] for p in above[v]] for v, n in enumerate(NAMES)}, tables
+    )
+
+
+def covered(n: int, spread: float, missing: float, repetition: int) -> float | None:
+    """Return the share of changes of an effect whose intervals hold them; None where nothing changes."""
+    random = np.random.default_rng([SEEDS["effects"], n, round(10 * spread), round(100 * missing), repetition])
+    net = network(spread, random)
+    x, y = ("a", "e") if repetition % 2 else ("b", "d")
+    one, other = (np.asarray(net.given(do={x: state}).query(y)) for state in (0, 1))
+    if np.abs(other - one).max() < 1e-12:
+        return None
+    rows = net.sample(n, seed=random)
+    cells = [
+        np.where(random.random(n) < missing, v.cardinality, codes).astype(v.dtype)
+        for v, codes in zip(rows.variables, rows.codes, strict=True)
+    ]
+    table = fn.Table.adopt(rows.variables, cells, n_rows=n)
+    found = fn.explain.effect(net.dag, table, x, y, values=[0, 1], n=100, seed=repetition)
+    return float(np.mean((found.low[1] <= other - one + 1e-12) & (other - one - 1e-12 <= found.high[1])))
+
+
+def drawn(kind: str, n: int, random: np.random.Generator) -> tuple[pd.DataFrame, Array]:
+    """Return five numbers and a label, and a number that depends on some of them."""
+    numbers, label = random.normal(size=(n, 5)), random.integers(0, 3, n)
+    noise = random.normal(size=n)
+    every: dict[str, Any] = {
+        "linear": numbers @ [1, 2, 0, 0, 0.5] + noise,
+        "skewed": np.exp(0.5 * numbers[:, 0] + 0.3 * label + 0.4 * noise),
+        "curved": 2 * np.sin(2 * numbers[:, 0]) + numbers[:, 1] ** 2 + 0.5 * noise,
+        "unequal": numbers[:, 0] + np.where(label == 2, 3, 0.5) * noise,
+        "counts": random.poisson(np.exp(1 + 0.5 * numbers[:, 0])).astype(float),
+    }
+    frame = pd.DataFrame(numbers, columns=list(NAMES))
+    frame["label"] = np.array(["u", "v", "w"])[label]
+    return frame, np.asarray(every[kind])
+
+
+def predicted(kind: str, n: int, repetition: int) -> list[float]:
+    """Return the share of new numbers that a regressor's intervals hold, and its network's own."""
+    random = np.random.default_rng([SEEDS["numbers"], KINDS.index(kind), n, repetition])
+    model = BayesianNetworkRegressor().fit(*drawn(kind, n, random))
+    X, y = drawn(kind, 200, random)
+    new = fn.Table.from_frame(X, schema=[v for v in model.network_.variables if v.name != "target"])
+    of_both = (model.predict_interval(X, LEVEL), model.network_.predict_interval(new, "target", level=LEVEL))
+    return [float(np.mean((ends[:, 0] <= y) & (y <= ends[:, 1]))) for ends in of_both]
+
+
+def rejected(n: int, states: int, given: int, spread: float, repetition: int) -> list[bool]:
+    """Return whether G and chi-squared tests reject two columns that are independent given others, at 5 %."""
+    random = np.random.default_rng([SEEDS["tests"], n, states, given, repetition])
+    above = random.integers(0, states, (n, given))
+    at = above.sum(axis=1) % states
+    columns = [
+        np.array([random.choice(states, p=of[k]) for k in at])
+        for of in random.dirichlet(np.full(states, spread), size=(2, states))
+    ]
+    names = [fn.Variable(f"v{v}", range(states)) for v in range(2 + given)]
+    table = fn.Table.from_codes(np.column_stack([*columns, above]), names)
+    tests = (fn.independence.GSquared(table), fn.independence.ChiSquared(table))
+    return [bool(test(0, 1, tuple(range(2, 2 + given))).p_value <= 0.05) for test in tests]
+
+
+def compute(run: Run) -> Iterator[Table]:
+    """Yield how often intervals hold what is true, and how often tests reject what is."""
+    settings = run.choose(EFFECTS[:2], EFFECTS)
+    rows = list[list[Any]]()
+    for n, spread, missing in settings:
+        repetitions = run.choose(5, 60 if missing else 300)
+        found = list(run.map(covered, [(n, spread, missing, r) for r in range(repetitions)]))
+        held = [one for one in found if one is not None]
+        rows.append([n, spread, missing, len(held), mean([100 * one for one in held])])
+    yield Table("effects", ["rows", "spread", "missing", "effects", "held, %"], rows, ["", ".1f", ".2f", "", ".1f"])
+    rows = []
+    for kind in run.choose(KINDS[:1], KINDS):
+        for n in run.choose((30,), (30, 100, 1_000)):
+            repetitions = run.choose(2, 60 if n < 1_000 else 15)
+            found = list(run.map(predicted, [(kind, n, r) for r in range(repetitions)]))
+            rows.append([kind, n, *(mean([100 * of[k] for of in found]) for k in range(2))])
+    yield Table("numbers", ["number", "rows", "regressor, %", "its network, %"], rows, ".1f")
+    rows = []
+    for setting in run.choose(COUNTED[:1], COUNTED):
+        found = list(run.map(rejected, [(*setting, r) for r in range(run.choose(20, 1_000))]))
+        rows.append([*setting, *(mean([100.0 * of[k] for of in found]) for k in range(2))])
+    yield Table("tests", ["rows", "states", "given", "spread", "G, %", "chi-squared, %"], rows, ".1f")
+
+
+if __name__ == "__main__":
+    main("intervals", compute, seeds=SEEDS, about=__doc__, takes=TAKES)

@@ -1,0 +1,27 @@
+"""The study of intervals: that its networks have effects, its tables independent columns, and its shares are shares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from studies import intervals as study
+from studies.study import Run
+
+
+def test_the_quick_form_has_all_tables_of_shares() -> None:
+    tables = {table.name: table for table in study.compute(Run("quick"))}
+    assert set(tables) == {"effects", "numbers", "tests"}
+    cells = [cell for table in tables.values() for row in table.rows for cell in row if isinstance(cell, dict)]
+    assert all(0 <= cell["mean"] <= 100 for cell in cells)
+
+
+def test_pairs_without_an_effect_are_left_out_and_others_have_a_share() -> None:
+    found = [study.covered(200, 1.0, 0.0, repetition) for repetition in range(12)]
+    held = [one for one in found if one is not None]
+    assert 0 < len(held) < 12
+    assert np.mean(held) > 0.7
+
+
+def test_columns_that_are_independent_given_others_are_rarely_rejected_with_many_rows() -> None:
+    rejected = np.array([study.rejected(4_000, 2, 1, 1.0, repetition) for repetition in range(60)])
+    assert (rejected.mean(axis=0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)).all()
