@@ -48,6 +48,17 @@ def test_json_and_stderr_say_how_many_cells_were_filled(holes: Path, model: Path
     assert (facts["filled_cells"], facts["rows"], facts["how"], facts["seed"]) == (5, 4, "most-probable", None)
 
 
+def test_labels_that_the_model_lacks_stay_and_say_nothing_of_the_rest(tmp_path: Path, model: Path) -> None:
+    strange = written(tmp_path / "strange.csv", "smoke,cough,age\n,,ancient\npipe,?,old\n")
+    bare = written(tmp_path / "bare.csv", "smoke,cough,age\n,,\n,,old\n")
+    assert "type --unknown missing to take such cells as missing" in refused("impute", model, strange)
+    ended = good("impute", model, strange, "--unknown", "missing")
+    [_, first, second], [_, *filled] = ended.cells, good("impute", model, bare).cells
+    assert first == [*filled[0][:2], "ancient"]
+    assert second == ["pipe", *filled[1][1:]]
+    assert "filled 3 cells: smoke (1), cough (2)" in ended.err
+
+
 def test_a_table_without_holes_comes_back_as_it_is(csv: Path, model: Path) -> None:
     ended = good("impute", model, csv, "--how", "draw", "--seed", 3)
     assert (ended.out.splitlines(), ended.err) == (csv.read_text().splitlines(), "filled 0 cells, seed 3\n")

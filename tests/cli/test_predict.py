@@ -76,6 +76,19 @@ def test_missing_cells_and_unknown_labels_are_summed_out_when_asked(model: Path,
     assert "'ancient'" in refused(*words)
 
 
+def test_labels_of_the_target_that_the_model_lacks_are_predicted_and_count_as_wrong(model: Path, csv: Path) -> None:
+    rows = fn.read_table(csv)[:4].to_frame().to_pylist()
+    rows[2]["cough"] = "violent"
+    new = written(csv, "\n".join(["smoke,age,cough", *(f"{r['smoke']},{r['age']},{r['cough']}" for r in rows)]) + "\n")
+    words = ["predict", model, new, "--target", "cough", "--unknown", "missing"]
+    facts = facts_of(*words)
+    right = sum(row["cough"] == said for row, said in zip(rows, facts["predicted"], strict=True))
+    assert (facts["known_rows"], facts["accuracy"], facts["log_loss"]) == (4, right / 4, None)
+    said = good(*words).err
+    assert "log-loss inf nats per row, on 4 rows" in said
+    assert "1 of them with labels that the model does not have" in said
+
+
 # ---------------------------------------------------------------------------------------------------- the rows' columns
 
 NEW = 'id,smoke,cough,age,dose\np1,no,yes,old,01.50\n"p,2",yes,,young,\n'

@@ -56,8 +56,9 @@ def test_text_files_without_a_schema_keep_labels_or_warn(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FishernetWarning)
         write_table(table, path)
-    if not caught:
-        assert labels(read_table(path)) == labels(table)
+        found = [] if caught else labels(read_table(path))
+    if not caught:  # a name that is a number above numbers is told when it is read
+        assert found == labels(table)
 
 
 @pytest.mark.parametrize(("name", "label"), [(" ", "NA"), (" ", ""), ("[", "x"), ('{"', "{")])

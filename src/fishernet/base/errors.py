@@ -100,9 +100,16 @@ class UnknownStateError(FishernetError):
     """
 
     def __init__(
-        self, message: str, *, variable: str, label: object, row: int | None = None, parameter: str | None = None
+        self,
+        message: str,
+        *,
+        variable: str,
+        label: object,
+        row: int | None = None,
+        parameter: str | None = None,
+        remedies: Sequence[Remedy] = (),
     ) -> None:
-        super().__init__(message, parameter=parameter)
+        super().__init__(message, parameter=parameter, remedies=remedies)
         self.variable = variable
         self.label = label
         self.row = row

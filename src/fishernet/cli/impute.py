@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import click
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.random import fixed_seed, generator
+from fishernet.base.vocabulary import UnknownName
 from fishernet.cli.models import has_kernel, read_model, require
 from fishernet.cli.options import (
     model_argument,
@@ -21,6 +24,7 @@ from fishernet.cli.options import (
     seed_option,
     table_argument,
     text_options,
+    unknown_option,
 )
 from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.cli.tables.sources import read_originals
@@ -29,9 +33,11 @@ from fishernet.data import Column, Continuous, Table, Variable
 from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import filled, texts_of
+from fishernet.data.source import unknown_cells
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
 
+Marks = npt.NDArray[np.bool_]
 PLAIN = re.compile(r"[-+]?[0-9]+(?:\.([0-9]{0,6}))?")  # a number without an exponent
 
 
@@ -46,9 +52,10 @@ PLAIN = re.compile(r"[-+]?[0-9]+(?:\.([0-9]{0,6}))?")  # a number without an exp
     help="The states or numbers that are most probable together, or a draw from their joint distribution.",
 )
 @text_options
+@unknown_option
 @seed_option
 @answering_rows
-def impute(model: Path, table: Path, how: str, seed: int | None) -> RowsAnswer:
+def impute(model: Path, table: Path, how: str, unknown: UnknownName, seed: int | None) -> RowsAnswer:
     """Fill in the missing cells of TABLE, given the known cells of each row, by MODEL (.json, .bif, .xdsl, .net, ...).
 
     The missing cells of a row are filled in together: by what is most probable (of numbers, their means), or (--how
@@ -56,8 +63,8 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> RowsAnswer:
     states make common states more common. Several draws show how uncertain the missing cells are.
 
     All rows are written as they are in the file and in its order, with all their columns; columns that MODEL does not
-    know keep their missing cells. Where the model has bins and the file has numbers, a filled cell is the middle of the
-    most probable bin, or drawn from within it.
+    know keep their missing cells, and labels that it does not have stay (--unknown missing). Where the model has bins
+    and the file has numbers, a filled cell is the middle of the most probable bin, or drawn from within it.
 
     The output is CSV on stdout, or the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow,
     .xlsx. The number of filled cells per column is printed on stderr, or with --json instead of the rows.
@@ -73,10 +80,12 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> RowsAnswer:
     number = fixed_seed(seed) if how == "draw" else None
     network = require(has_kernel, read_model(model), model, "impute")
     file = read_originals(table)
-    rows = read_known_rows(table, file, network.variables, missing="keep").table
-    _refuse_own_states(model, rows)
+    rows = read_known_rows(table, file, network.variables, missing="keep", unknown=unknown).table
+    gaps = {v.name: v.missing(column) for v, column in zip(rows.variables, rows.codes, strict=True)}
+    gaps |= {name: gaps[name] & ~there for name, there in unknown_cells(rows).items()}  # labels stay as they are
+    counts = {name: int(np.count_nonzero(missing)) for name, missing in gaps.items()}
+    _refuse_own_states(model, [v for v in rows.variables if counts[v.name]])
     found = completed(network, rows, how=cast(How, how), seed=number)
-    counts = {name: rows.missing_counts().get(name, 0) for name in rows.names}
     facts = {
         "model": str(model),
         "table": str(table),
@@ -86,26 +95,24 @@ def impute(model: Path, table: Path, how: str, seed: int | None) -> RowsAnswer:
         "filled_cells": sum(counts.values()),
         "filled": counts,
     }
-    return RowsAnswer(facts, frame=_frame(file.frame, rows, found, number), remark=_remark(facts))
+    return RowsAnswer(facts, frame=_frame(file.frame, gaps, found, number), remark=_remark(facts))
 
 
-def _refuse_own_states(model: Path, rows: Table) -> None:
+def _refuse_own_states(model: Path, lacking: Sequence[Column]) -> None:
     """Raise SchemaError when cells are missing for which the model has a state: it says nothing of what they hide."""
-    gaps = rows.missing_counts()
-    states = [v for v in rows.variables if v.name in gaps and not v.is_continuous]
-    if own := [v.name for v in states if v.missing_state is not None]:
+    if own := [v.name for v in lacking if not v.is_continuous and v.missing_state is not None]:
         raise SchemaError(
             f"{model}: missing cells of {listed(own)} are a state of their own in the model, which does not say what "
             "they could have been; learn one with fishernet learn --missing em"
         )
 
 
-def _frame(frame: pa.Table, rows: Table, found: Table, seed: int | None) -> pa.Table:
+def _frame(frame: pa.Table, gaps: Mapping[str, Marks], found: Table, seed: int | None) -> pa.Table:
     """Return the rows of a file with the cells that were missing."""
-    columns = {name: column for column, name in columns_alike(frame.column_names, rows.names).items()}
+    columns = {name: column for column, name in columns_alike(frame.column_names, found.names).items()}
     random = None if seed is None else generator(seed)
-    for variable, before, after in zip(rows.variables, rows.codes, found.codes, strict=True):
-        missing = variable.missing(before)
+    for variable, after in zip(found.variables, found.codes, strict=True):
+        missing = gaps[variable.name]
         if missing.any():
             name = columns.get(variable.name, variable.name)
             wanted: Column = variable

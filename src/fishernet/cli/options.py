@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import click
 import numpy as np
@@ -21,11 +21,11 @@ from fishernet.base.names import listed, several
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import UnknownName
 from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
-from fishernet.cli.terminal import FILE, Command, csv_line
+from fishernet.cli.terminal import FILE, Command, complain, csv_line
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import number_given, value_given
 from fishernet.data.options import AUTO, Pieces
-from fishernet.data.source import told_of_cuts
+from fishernet.data.source import told_of_cuts, told_of_unknown
 from fishernet.data.streams.originals import Kept
 from fishernet.data.variable import Column, mixes_numbers
 from fishernet.learn.missing.ways import MISSING
@@ -96,8 +96,14 @@ def number_or_word(text: str) -> float | str:
 def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **options: Any) -> Kept:
     """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
     found: Kept = file.rows(schema=variables, **options)
+    _tell_of_unknown(found.table)
     refuse_empty(path, found.table)
     return found
+
+
+def _tell_of_unknown(table: Table) -> None:
+    if told := told_of_unknown(table):
+        complain(f"note: {told}")
 
 
 def with_states_of_model(table: Table) -> Table:
@@ -133,6 +139,7 @@ class Reading:
     categorical: Sequence[str] = ()
     continuous: Sequence[str] = ()
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unknown: UnknownName = "error"
 
     @classmethod
     def out_of(cls, options: dict[str, Any]) -> Self:
@@ -151,6 +158,8 @@ class Reading:
 
     def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table as it is: its numbers uncut but for --bins, its missing cells kept where they may stay."""
+        if self.unknown != "error":
+            raise FishernetError("--unknown is for labels that a model does not have; without a model, leave it out")
         there = ("state",) if opening().scheduler is not None else ()  # where the rows are, numbers are cut first, too
         way = self.missing if self.missing in ("error", "drop", *there) else "keep"
         return read(path, progress, **{**vars(self), "missing": way})
@@ -178,16 +187,21 @@ class Reading:
             table = table.discretize(AUTO)
         return table.with_missing_states() if as_states else table
 
-    def read_known(
-        self, path: Path, variables: Sequence[Variable], progress: Call | None = None, unknown: UnknownName = "error"
-    ) -> Table:
+    def read_known(self, path: Path, variables: Sequence[Variable], progress: Call | None = None) -> Table:
         """Read the columns of a model's variables, whose states are known; others are ignored."""
         if self.bins is not None or self.binning != QUANTILE:
             option = "--bins" if self.bins is not None else "--binning"
             raise FishernetError(f"{option} is for tables without a model; a model knows where to cut")
-        asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
-        table = read(path, progress, schema=variables, missing=self.missing, unknown=unknown, **asked)
-        return with_states_of_model(refuse_empty(path, table)) if opening().scheduler is None else table
+        table = read(path, progress, schema=variables, missing=self.missing, **self._of_rows)
+        if opening().scheduler is not None:
+            return table
+        _tell_of_unknown(table)
+        return with_states_of_model(refuse_empty(path, table))
+
+    @property
+    def _of_rows(self) -> dict[str, Any]:
+        """What is said of the rows of a table, whatever its columns are."""
+        return {"weights": self.weights, "weight_kind": self.weight_kind, "unknown": self.unknown}
 
     def read_numbers(
         self, path: Path, what: str, variables: Sequence[Column] | None = None, progress: Call | None = None
@@ -204,8 +218,8 @@ class Reading:
                 table = replace(self, missing=kept).read(path, progress)
                 table = table.conform([v if v.is_continuous else Continuous(v.name) for v in table.variables])
             else:
-                asked: dict[str, Any] = {"weights": self.weights, "weight_kind": self.weight_kind}
-                table = read(path, progress, schema=variables, missing=kept, **asked)
+                table = read(path, progress, schema=variables, missing=kept, **self._of_rows)
+                _tell_of_unknown(table)
         except UnknownStateError as error:
             if variables is not None:
                 raise
@@ -350,6 +364,13 @@ def missing_option(*words: str) -> Decorator:
     )
 
 
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(get_args(UnknownName)),
+    default="error",
+    show_default=True,
+    help="Labels that the model does not have: refuse them (error), or take such cells as missing (missing).",
+)
 weights_option = all_of(
     click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows."),
     click.option(

@@ -28,6 +28,7 @@ from fishernet.cli.options import (
     read_known_rows,
     table_argument,
     text_options,
+    unknown_option,
     with_states_of_model,
 )
 from fishernet.cli.tables.rows import RowsAnswer, answering_rows
@@ -39,6 +40,7 @@ from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.dates import in_arrow
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
+from fishernet.data.source import unknown_cells
 from fishernet.data.streams.originals import Originals
 from fishernet.infer import predict_proba
 from fishernet.infer.mixed_answers import mixed_number
@@ -47,7 +49,7 @@ from fishernet.learn import PredictionQuality
 from fishernet.models import BayesianNetwork
 
 Numbers = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.unsignedinteger[Any]]
+Codes = npt.NDArray[np.integer[Any]]
 
 BEHIND = 3  # rows that raise a prediction, of each
 
@@ -63,13 +65,7 @@ AS_MANY = (
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
 @text_options
 @missing_option("keep", "state", "error")
-@click.option(
-    "--unknown",
-    type=click.Choice(["error", "missing"]),
-    default="error",
-    show_default=True,
-    help="Labels that the model does not have: refuse them (error), or treat them as missing cells (missing).",
-)
+@unknown_option
 @parsed_option(
     "--id",
     "kept",
@@ -166,16 +162,15 @@ def _of_states(
     own, theirs = _columns_of(network, file, target)
     read = read_known_rows(path, file, given, missing=missing, unknown=unknown, exclude=own)
     others = with_states_of_model(read.table)
-    truth = read_truth(file, variable, missing, unknown, theirs) if own else None
     probabilities = predict_proba(network, others, target)
-    quality = None if truth is None else PredictionQuality.of(probabilities, truth, others.weights)
-    remark = quality and (
-        f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
-        f"on {several(quality.known_rows, 'row')} whose state is known"
-    )
     codes = probabilities.argmax(axis=1)
+    quality, remark = None, ""
+    if own:
+        truth = read_truth(file, variable, missing, unknown, theirs)
+        quality = PredictionQuality.of(probabilities, truth, others.weights)
+        remark = _in_words(quality, strange=int(np.count_nonzero(truth > variable.cardinality)))
     if quality and network.n_rows == others.total:
-        remark = f"{remark}{AS_MANY}"
+        remark += AS_MANY
     facts = {
         "states": variable.states,
         "predicted": lambda: [variable.states[code] for code in codes.tolist()],
@@ -188,7 +183,18 @@ def _of_states(
         behind = _rows_behind(network, learned_from, others, variable, codes)
         facts["rows_behind"] = behind
         columns["rows behind"] = pa.array([" ".join(map(str, rows)) for rows in behind])
-    return Prediction(facts, columns, remark or "")
+    return Prediction(facts, columns, remark)
+
+
+def _in_words(quality: PredictionQuality | None, strange: int) -> str:
+    """Return how well rows are predicted, some of which have states that the model does not have."""
+    if quality is None:
+        return ""
+    more = f", {strange:,} of them with labels that the model does not have" if strange else ""
+    return (
+        f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
+        f"on {several(quality.known_rows, 'row')} whose state is known{more}"
+    )
 
 
 def _rows_behind(network: Any, path: Path, others: Table, target: Variable, codes: Codes) -> list[list[int]]:
@@ -216,11 +222,14 @@ def _columns_of(network: Any, file: Originals, target: str) -> tuple[list[str], 
 def read_truth(file: Originals, target: Variable, missing: str, unknown: UnknownName, exclude: Sequence[str]) -> Codes:
     """Return the codes of the target's column, which is none of those of other variables.
 
-    A missing cell's code is the number of states, or that of the model's state for missing cells.
+    A missing cell's code is the number of states, or that of the model's state for missing cells; that of a label that
+    the model does not have is higher.
     """
     policy: MissingName = "state" if missing == "state" and target.missing_state is not None else "keep"
-    rows = file.rows(schema=[target], missing=policy, unknown=unknown, exclude=exclude)
-    return rows.table.column(target.name)
+    rows = file.rows(schema=[target], missing=policy, unknown=unknown, exclude=exclude).table
+    codes = rows.column(target.name).astype(np.int64)
+    codes[unknown_cells(rows).get(target.name, False)] = target.cardinality + 1
+    return codes
 
 
 def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:

@@ -175,7 +175,7 @@ def query(
         answered = _of_numbers if is_normal(network) else _exact_answers if has_states(network) else _of_both
         facts |= {"do": done, **answered(case, wanted, joint=joint, explain=explain)}
     if data is not None:
-        how = Reading(weights=weights, weight_kind=weight_kind)
+        how = Reading(weights=weights, weight_kind=weight_kind, unknown="missing")
         facts |= _beside(network, facts, data, how)
     if why is not None:
         facts["why"] = _why(network, names[0], seen, why, Reading(weights=weights, weight_kind=weight_kind), by)
@@ -203,7 +203,7 @@ def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
     joint = facts.get("joint")
     answers: list[Facts] = [joint] if joint else [{"names": [name], **one} for name, one in facts["marginals"].items()]
     asked = {name for answer in answers for name in answer["names"]}
-    table = how.read_known(path, [v for v in net.variables if v.name in asked or v in known], unknown="missing")
+    table = how.read_known(path, [v for v in net.variables if v.name in asked or v in known])
     found = []
     for answer in answers:
         of = tuple([variables[name] for name in answer["names"]])

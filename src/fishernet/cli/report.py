@@ -19,6 +19,7 @@ from fishernet.cli.options import (
     reading_options,
     refuse_empty,
     table_argument,
+    unknown_option,
 )
 from fishernet.cli.terminal import FILE, Answer, answering, progress_bar
 from fishernet.data import Table
@@ -38,6 +39,7 @@ MOST_HEAD = 4000  # characters of a page that say what made it
 @click.option("--title", help="Of the page.  [default: the name of TABLE]")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same page.")
 @reading_options("keep", "drop", "state", "error")
+@unknown_option
 @answering()
 @explaining_kinds
 def report(

@@ -30,6 +30,7 @@ from fishernet.cli.options import (
     refuse_empty,
     scan_options,
     taken,
+    unknown_option,
 )
 from fishernet.cli.tables.sources import in_blocks, opening, scheduler_option
 from fishernet.cli.terminal import (
@@ -91,6 +92,7 @@ learning_options = option.all_of(
 @count("--folds", help="Cross-validate in N folds instead, without MODEL.")
 @learning_options
 @reading_options("keep", "drop", "state", "error", *LEARNED)
+@unknown_option
 @scan_options
 @scheduler_option
 @answering()

@@ -16,6 +16,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import fixed_seed
+from fishernet.base.vocabulary import UnknownName
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     amount,
@@ -27,6 +28,7 @@ from fishernet.cli.options import (
     seed_option,
     table_argument,
     text_options,
+    unknown_option,
     weights_option,
     with_states_of_model,
 )
@@ -86,6 +88,7 @@ def options_of(how: Facts, *names: str) -> Facts:
 @text_options
 @scan_options
 @missing_option("keep", "drop", "state", "error")
+@unknown_option
 @weights_option
 @seed_option
 @answering_rows
@@ -98,6 +101,7 @@ def select(
     starts: int | None,
     criticisms: int | None,
     missing: str,
+    unknown: UnknownName,
     weights: str | None,
     weight_kind: str | None,
     seed: int | None,
@@ -136,7 +140,7 @@ def select(
             progress("reading the table", 0, None)
             network = read_bayesian(model, "select", "choose rows by")
             file = open_rows(table, progress)
-            how_read = {"missing": missing, "weights": weights, "weight_kind": weight_kind}
+            how_read = {"missing": missing, "unknown": unknown, "weights": weights, "weight_kind": weight_kind}
             rows = read_known_rows(table, file, network.variables, **how_read)
             data, positions = with_states_of_model(rows.table), rows.positions
             if not data.total:

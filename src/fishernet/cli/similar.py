@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.vocabulary import UnknownName
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
     count,
@@ -19,6 +20,7 @@ from fishernet.cli.options import (
     read_known_rows,
     table_argument,
     text_options,
+    unknown_option,
     with_states_of_model,
 )
 from fishernet.cli.tables.sources import read_originals
@@ -49,8 +51,11 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @count("--top", default=3, show_default=True, help="How many variables to name per row.")
 @text_options
 @missing_option("keep", "state", "error")
+@unknown_option
 @answering()
-def similar(model: Path, table: Path, row: int, n: int, by: str, top: int, missing: str) -> Answer:
+def similar(
+    model: Path, table: Path, row: int, n: int, by: str, top: int, missing: str, unknown: UnknownName
+) -> Answer:
     """Find the rows of TABLE that are most like one of them, by a kernel of MODEL (.json, .bif, .net, ...).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
@@ -71,7 +76,7 @@ def similar(model: Path, table: Path, row: int, n: int, by: str, top: int, missi
         progress("reading the table", 0, None)
         network = read_bayesian(model, "similar", "compare rows by")
         file = read_originals(table)
-        data = read_known_rows(table, file, network.variables, missing=missing).table
+        data = read_known_rows(table, file, network.variables, missing=missing, unknown=unknown).table
         data = with_states_of_model(data)
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)

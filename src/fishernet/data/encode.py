@@ -55,6 +55,7 @@ class Encoded:
     decisions: tuple[Decision, ...] = ()
     kept: npt.NDArray[np.bool_] | None = None  # which rows of the source these are; None for all
     missing: dict[str, int] = field(default_factory=dict)  # missing cells by column, before rows are dropped
+    unknown: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)  # labels that are taken as missing
 
 
 def encoded(source: Columns, options: Options) -> Encoded:
@@ -158,10 +159,24 @@ def encode_part(
     columns = [joined(look_up(found[v.name], wanted[v.name]), n_rows, np.dtype(v.dtype)) for v in variables]
     columns = [_in_places(column, wanted[v.name], v) for v, column in zip(variables, columns, strict=True)]
     decisions = () if decided is None else decided.decisions
-    encoded_rows = Encoded(tuple(variables), columns, weights, n_rows, decisions, kept, missing)
+    unknown = _taken_as_missing(found, variables, columns) if decided is None and options.unknown == "missing" else {}
+    encoded_rows = Encoded(tuple(variables), columns, weights, n_rows, decisions, kept, missing, unknown)
     if decided is None and options.missing == "drop" and options.unknown == "missing":
         return _without_missing(encoded_rows)
     return encoded_rows
+
+
+def _taken_as_missing(
+    source: Mapping[str, SourceColumn], variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which cells are missing though their source has labels there, of the columns with such."""
+    found = {}
+    for variable, column in zip(variables, columns, strict=True):
+        gone = variable.missing(column)
+        if np.count_nonzero(gone) > source[variable.name].n_missing:
+            absent = source[variable.name].missing()
+            found[variable.name] = gone if absent is None else gone & ~absent
+    return found
 
 
 def _in_places(column: npt.NDArray[Any], cut: Column, variable: Column) -> npt.NDArray[Any]:
@@ -418,4 +433,4 @@ def _without_missing(found: Encoded) -> Encoded:
         kept = found.kept.copy()
         kept[kept] = known
     columns = [column[known] for column in found.columns]
-    return Encoded(found.variables, columns, weights, int(np.count_nonzero(known)), kept=kept)
+    return Encoded(found.variables, columns, weights, int(np.count_nonzero(known)), kept=kept, unknown=found.unknown)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, UnknownStateError
 from fishernet.base.names import a, are, check_names, listed, require_str, several, shown
 from fishernet.base.vocabulary import UnknownName
 from fishernet.data.arrays import as_integers, checked_codes
@@ -40,7 +40,7 @@ def as_table(
     variables: Sequence[Column],
     *,
     without: Collection[str] = (),
-    unknown: UnknownName = "error",
+    unknown: UnknownName | None = None,
     complete_for: str | None = None,
 ) -> Table:
     """Return data as a table of a model's variables.
@@ -56,8 +56,8 @@ def as_table(
     without : collection of str
         Variables that are not needed: the result lacks them, and so may the data; not so an array, whose column is not
         looked at.
-    unknown : {"error", "missing"}
-        What a label becomes that a variable does not have.
+    unknown : {"error", "missing"}, optional
+        What a label becomes that a variable does not have; None, an error, where the caller has no such argument.
     complete_for : str, optional
         What needs rows without missing cells, as the message begins; without it cells may be missing.
 
@@ -73,20 +73,40 @@ def as_table(
     variables = checked_variables(variables)
     left_out = check.items(without, "without")
     needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
+    try:
+        table = _as_needed(data, variables, needed, left_out, unknown or "error")
+    except UnknownStateError as error:
+        if unknown is not None:
+            raise
+        read = "data.conform(model.variables" if is_table(data) else "Table.from_frame(data, schema=model.variables"
+        raise UnknownStateError(
+            f"{error.fact}; {read}, unknown='missing') is a table in which such cells are missing",
+            variable=error.variable,
+            label=error.label,
+            row=error.row,
+        ) from None
+    if complete_for is not None:
+        table.require_complete(complete_for)
+    return table
+
+
+def _as_needed(
+    data: Data,
+    variables: tuple[Column, ...],
+    needed: Sequence[Column],
+    left_out: Collection[str],
+    unknown: UnknownName,
+) -> Table:
     if is_table(data):
         table = data
         if left_out and not set(table.names).issuperset([variable.name for variable in needed]):
             table = table.select([name for name in table.names if name not in left_out])  # these stand for no other
-        table = table.conform(needed, unknown=unknown)
-    elif is_frame(data):
+        return table.conform(needed, unknown=unknown)
+    if is_frame(data):
         options = replace(Options.of_frame(schema=needed, unknown=unknown), besides=frozenset(left_out))
-        table = Table.of_columns(frame_columns(data, options), options)
-    else:
-        _require_array(data)
-        table = _array_table(data, variables, needed)
-    if complete_for is not None:
-        table.require_complete(complete_for)
-    return table
+        return Table.of_columns(frame_columns(data, options), options)
+    _require_array(data)
+    return _array_table(data, variables, needed)
 
 
 def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:

@@ -6,7 +6,7 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, warn
+from fishernet.base.names import counted
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
@@ -209,6 +210,17 @@ def told_of_cuts(before: Source, after: Source) -> str:
     sizes = [f"{variable.name!r} ({variable.cardinality})" for variable in cut]
     shown = ", ".join(sizes[:MOST_TOLD]) + (f" and {len(sizes) - MOST_TOLD} more" if len(sizes) > MOST_TOLD else "")
     return f"numbers are cut into bins: {shown}"
+
+
+def unknown_cells(table: Table) -> Mapping[str, npt.NDArray[np.bool_]]:
+    """Return which cells of a table that was read by a schema are missing for labels that this lacks, by column."""
+    return table._unknown
+
+
+def told_of_unknown(table: Table) -> str:
+    """Return in words which columns have such cells, and how many; nothing where none has."""
+    cells = {name: int(np.count_nonzero(there)) for name, there in unknown_cells(table).items()}
+    return f"labels that the model does not have are taken as missing: {counted(cells)}" if cells else ""
 
 
 def is_statistics(data: Any) -> bool:

@@ -38,7 +38,7 @@ from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.decide import Decision
 from fishernet.data.describe import Description, Summary, described, spreads, summarized
 from fishernet.data.digest import rows_digest
-from fishernet.data.encode import Scales, encoded, on_scales, told_of_bins, with_missing_states
+from fishernet.data.encode import Encoded, Scales, encoded, on_scales, told_of_bins, with_missing_states
 from fishernet.data.encoding.alike import places_alike
 from fishernet.data.encoding.bins import cut_here, drawn_numbers
 from fishernet.data.encoding.cells import Columns, joined
@@ -100,6 +100,7 @@ class Table(GivesFrames):
         "_native",
         "_number_rows",
         "_numbers",
+        "_unknown",
         "_variables",
         "_weights",
     )
@@ -110,6 +111,7 @@ class Table(GivesFrames):
     _n_rows: int
     _has_missing: bool | None
     _decisions: tuple[Decision, ...]
+    _unknown: dict[str, npt.NDArray[np.bool_]]  # cells whose labels a schema lacks, which are taken as missing
     _native: _core.Columns | None
     _number_rows: NumberRows | None
     _numbers: npt.NDArray[np.float64] | None
@@ -160,7 +162,7 @@ class Table(GivesFrames):
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = self._native = self._numbers = self._number_rows = None
-        self._decisions = ()
+        self._decisions, self._unknown = (), {}
 
     @classmethod
     def from_codes(
@@ -293,9 +295,13 @@ class Table(GivesFrames):
     @classmethod
     def of_columns(cls, source: Columns, options: Options) -> Self:
         """Make a table of the columns of a source, encoded as the options say."""
-        found = encoded(source, options)
+        return cls.of_encoded(encoded(source, options))
+
+    @classmethod
+    def of_encoded(cls, found: Encoded) -> Self:
+        """Make a table of columns that are encoded, without a copy."""
         table = cls.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
-        table._decisions = found.decisions
+        table._decisions, table._unknown = found.decisions, found.unknown
         return table
 
     def to_frame(self, *, weights: str = "weights") -> pa.Table:

@@ -407,16 +407,19 @@ class PredictionQuality(Brief):
         probabilities : ndarray
             (n_rows, r) float64.
         truth : ndarray
-            (n_rows,) the codes of the true states; r is that of a missing one.
+            (n_rows,) the codes of the true states; r is that of a missing one, and higher ones are states that have
+            no probabilities, which count as predicted with probability 0.
         weights : ndarray, optional
             (n_rows,) how often each row counts.
         """
-        counts = np.where(truth < probabilities.shape[1], 1 if weights is None else weights, 0)
+        r = probabilities.shape[1]
+        counts = np.where(truth != r, 1 if weights is None else weights, 0)
         known = np.flatnonzero(counts)
         if not len(known):
             return None
         right = probabilities[known].argmax(axis=1) == truth[known]
         with np.errstate(divide="ignore"):  # -log 0 = inf is what is meant
-            losses = -np.log(probabilities[known, truth[known]])
+            likely = probabilities[known, np.minimum(truth[known], r - 1)]
+            losses = -np.log(np.where(truth[known] < r, likely, 0.0))
         total = counts.sum().item()
         return cls(total, float(counts[known] @ right) / total, float(counts[known] @ losses) / total)

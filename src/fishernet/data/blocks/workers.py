@@ -262,7 +262,7 @@ def told_of(error: Any, where: str) -> Any:
     text = " ".join(str(error).split())
     if hasattr(error, "parameter"):  # of our own: its kind and attributes stay
         if not text.startswith(where):
-            error.args = (f"{where}: {text}", *error.args[1:])
+            error.args, error.fact = (f"{where}: {text}", *error.args[1:]), f"{where}: {error.fact}"
         return error
     if type(error).__name__ == "KilledWorker":
         text = "the workers that worked on it died, each time; they may lack memory: make partitions smaller"

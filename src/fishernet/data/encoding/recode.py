@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
+from fishernet.base.remedies import Remedy
 from fishernet.data.arrays import Codes as Coded
 from fishernet.data.encoding.alike import Codes, places_of, said, states_alike, states_alike_of, with_cuts
 from fishernet.data.encoding.cells import Cells
@@ -17,6 +18,7 @@ from fishernet.data.encoding.labels import numbers_of, value_of
 from fishernet.data.variable import Column, State, Variable, label_array
 
 UNKNOWN = -1  # the code of a label that a variable does not have
+AS_MISSING = Remedy({"unknown": "missing"}, "take such cells as missing")
 
 
 def recode(
@@ -98,23 +100,20 @@ def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str
     return codes.astype(want.dtype)[places]
 
 
-def _unknown_state(variable: Column, label: object, row: int, parameter: str | None = None) -> UnknownStateError:
+def _unknown_state(variable: Column, label: object, row: int) -> UnknownStateError:
     """Return the error that says that a variable does not have a label, found first in a row."""
-    if variable.is_continuous:
-        return UnknownStateError(
-            f"column {variable.name!r}, row {row}: numbers are needed, and the label {label!r} is none",
-            variable=variable.name,
-            label=label,
-            row=row,
-            parameter=parameter,
-        )
+    what = (
+        f"numbers are needed, and the label {label!r} is none"
+        if variable.is_continuous
+        else f"the label {label!r} is not among the states {listed(variable.states)}{_hint(label, variable)}"
+    )
     return UnknownStateError(
-        f"column {variable.name!r}, row {row}: the label {label!r} is not among the states {listed(variable.states)}"
-        + _hint(label, variable),
+        f"column {variable.name!r}, row {row}: {what}",
         variable=variable.name,
         label=label,
         row=row,
-        parameter=parameter,
+        parameter="unknown",
+        remedies=[AS_MISSING],
     )
 
 
@@ -129,6 +128,10 @@ def _hint(label: object, want: Variable) -> str:
                 f"; there is {state!r} ({type(state).__name__}, not {type(label).__name__}): "
                 f"read the table with schema=model.variables, or turn the column into {type(state).__name__}"
             )
+    value = value_of(label.strip()) if isinstance(label, str) else label
+    numbers = [value, *(state for state in want.states if state != want.missing_state)]
+    if want.cuts is None and all(isinstance(each, int | float) for each in numbers):
+        return "; a model learned with the column as continuous takes any number"
     return ""
 
 
@@ -183,4 +186,4 @@ def refuse_unknown(
     hits = column.marked(strange) if strange.any() else strange
     if hits.any():
         row, label = column.first(hits, kept)
-        raise _unknown_state(variable, label, first_row + row, parameter="unknown")
+        raise _unknown_state(variable, label, first_row + row)

@@ -77,8 +77,7 @@ class Originals:
         options = Options.checked(**asked)
         found = encoded(columns_of(self._rows, options, self._contents.undeclared), options)
         kept = np.arange(found.n_rows) if found.kept is None else np.flatnonzero(found.kept)
-        table = Table.adopt(found.variables, found.columns, weights=found.weights, n_rows=found.n_rows)
-        return Kept(table, kept)
+        return Kept(Table.of_encoded(found), kept)
 
     def take(self, positions: npt.NDArray[np.int64]) -> pa.Table:
         """Return some rows as they are, with all columns, in the order asked for."""
