@@ -1,12 +1,13 @@
 """Whether intervals and levels are what they say: ``python -m studies.intervals``.
 
-Effects of setting a variable (`fn.explain.effect`) in random networks, numbers that a regressor predicts, and tests of
-independence by tables of counts, each held to what is true in simulated tables.
+Effects of setting a variable (`fn.explain.effect`) in random networks, numbers that a regressor predicts, tests of
+independence by tables of counts, and by how many nats conditionals changed (`fn.compare.explain_change`), each held to
+what is true in simulated tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ import fishernet as fn
 from fishernet.sklearn import BayesianNetworkRegressor
 from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3})
-TAKES = "--quick ten seconds, usual five minutes of one processor"
+SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3, "changes": 50_4})
+TAKES = "--quick ten seconds, usual ten minutes of one processor"
 NAMES, LEVEL = "abcde", 0.95
 EFFECTS = (
     (30, 1.0, 0.0), (30, 0.3, 0.0), (100, 1.0, 0.0), (100, 0.3, 0.0), (1_000, 1.0, 0.0), (1_000, 0.3, 0.0),
@@ -27,6 +28,11 @@ EFFECTS = (
 KINDS = ("linear", "skewed", "curved", "unequal", "counts")
 COUNTED = ((50, 2, 0, 1.0), (50, 4, 1, 1.0), (100, 3, 2, 1.0), (500, 3, 2, 0.3), (500, 5, 1, 0.3))
 """Rows, states, how many columns are given, and the spread of the probabilities."""
+CHANGES = (
+    (50, 50, 1.0, 1.0), (100, 100, 1.0, 0.5), (300, 300, 1.0, 0.5), (1_000, 200, 0.3, 0.5), (1_000, 1_000, 1.0, 0.2),
+    (1_000, 1_000, 0.5, 1.0), (2_000, 2_000, 0.3, 1.0),
+)  # fmt: skip
+"""Rows of both tables, the spread, and how far a conditional is mixed with another one, which is drawn as it was."""
 
 
 def network(spread: float, random: np.random.Generator) -> fn.BayesianNetwork:
@@ -104,6 +110,40 @@ def rejected(n: int, states: int, given: int, spread: float, repetition: int) ->
     return [bool(test(0, 1, tuple(range(2, 2 + given))).p_value <= 0.05) for test in tests]
 
 
+def altered(
+    net: fn.BayesianNetwork, chosen: Collection[int], rate: float, spread: float, random: np.random.Generator
+) -> fn.BayesianNetwork:
+    """Return a network some of whose conditionals are mixed with others."""
+    tables = {}
+    for v, conditional in enumerate(net.conditionals):
+        table = np.asarray(conditional.table())
+        other = random.dirichlet(np.full(table.shape[-1], spread), size=table.shape[:-1])
+        tables[net.names[v]] = (1 - rate) * table + rate * other if v in chosen else table
+    parents = {name: [net.names[p] for p in net.dag.parents[v]] for v, name in enumerate(net.names)}
+    return fn.BayesianNetwork.from_tables(net.variables, parents, tables)
+
+
+def told(n: int, later: int, spread: float, rate: float, repetition: int) -> tuple[list[bool], list[bool], bool]:
+    """Return whether intervals hold by how many nats one or two conditionals changed, and the others; accusations.
+
+    Of conditionals whose configurations of parents both tables have; the last value says whether any is wrong.
+    """
+    random = np.random.default_rng([SEEDS["changes"], n, later, round(10 * spread), round(10 * rate), repetition])
+    before = network(spread, random)
+    chosen = random.permutation(len(NAMES))[: 1 + repetition % 2].tolist()
+    after = altered(before, chosen, rate, spread, random)
+    true = fn.compare.explain_change(before, after).by_variable
+    rows = before.sample(n, seed=random), after.sample(later, seed=random)
+    found = fn.compare.explain_change(*rows, net=before.dag, seed=repetition).by_variable
+    held: tuple[list[bool], list[bool]] = ([], [])
+    for v, name in enumerate(before.names):
+        if found[name].covered == 1:
+            holds = found[name].low <= true[name].nats + 1e-12 <= found[name].high + 2e-12
+            held[0 if v in chosen else 1].append(holds)
+    wrong = [found[name].p_corrected <= 0.05 for v, name in enumerate(before.names) if v not in chosen]
+    return *held, any(wrong)
+
+
 def compute(run: Run) -> Iterator[Table]:
     """Yield how often intervals hold what is true, and how often tests reject what is."""
     settings = run.choose(EFFECTS[:2], EFFECTS)
@@ -126,6 +166,14 @@ def compute(run: Run) -> Iterator[Table]:
         found = list(run.map(rejected, [(*setting, r) for r in range(run.choose(20, 1_000))]))
         rows.append([*setting, *(mean([100.0 * of[k] for of in found]) for k in range(2))])
     yield Table("tests", ["rows", "states", "given", "spread", "G, %", "chi-squared, %"], rows, ".1f")
+    rows = []
+    for pair in run.choose(CHANGES[:1], CHANGES):
+        of_tables = list(run.map(told, [(*pair, r) for r in range(run.choose(5, 500))]))
+        shares = [[100.0 * np.mean(one[k]) for one in of_tables if one[k]] for k in range(2)]
+        accused = [100.0 * one[2] for one in of_tables]
+        rows.append([*pair, sum(len(one[0]) for one in of_tables), *map(mean, (*shares, accused))])
+    header = ["before", "after", "spread", "mixed", "changed", "held, %", "unchanged held, %", "innocent accused, %"]
+    yield Table("changes", header, rows, ["", "", ".1f", ".1f", "", ".1f", ".1f", ".1f"])
 
 
 if __name__ == "__main__":

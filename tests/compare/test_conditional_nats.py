@@ -90,3 +90,16 @@ def test_what_the_tables_cannot_tell_is_open() -> None:
 def test_a_state_that_vanished_is_finite() -> None:
     found = estimated(np.array([[50, 50]]), np.array([[100, 0]]), np.random.default_rng(1))
     assert 0.3 < found.low <= found.nats <= found.high < 3
+
+
+def test_how_rare_a_state_was_that_the_earlier_rows_lack_is_left_open() -> None:
+    random = np.random.default_rng(4)
+    q = np.array([[0.7, 0.3]])
+    for n in (300, 3000):
+        rare = 1 / (300 * n)
+        truth = float(q[0, 1] * math.log(q[0, 1] / rare) + q[0, 0] * math.log(q[0, 0] / (1 - rare)))
+        for _ in range(10):
+            found = changed_nats(np.array([[n, 0.0]]), drawn([n], q, random).astype(np.float64), 1e-4, 100, random)
+            assert found.low < truth < found.high < 2 * truth
+    few = changed_nats(np.array([[3.0, 0.0]]), np.array([[97.0, 1.0]]), 1.0, 100, random)
+    assert few.high < 0.5  # three rows lack a rare state by chance

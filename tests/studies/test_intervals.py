@@ -10,7 +10,7 @@ from studies.study import Run
 
 def test_the_quick_form_has_all_tables_of_shares() -> None:
     tables = {table.name: table for table in study.compute(Run("quick"))}
-    assert set(tables) == {"effects", "numbers", "tests"}
+    assert set(tables) == {"effects", "numbers", "tests", "changes"}
     cells = [cell for table in tables.values() for row in table.rows for cell in row if isinstance(cell, dict)]
     assert all(0 <= cell["mean"] <= 100 for cell in cells)
 
@@ -25,3 +25,15 @@ def test_pairs_without_an_effect_are_left_out_and_others_have_a_share() -> None:
 def test_columns_that_are_independent_given_others_are_rarely_rejected_with_many_rows() -> None:
     rejected = np.array([study.rejected(4_000, 2, 1, 1.0, repetition) for repetition in range(60)])
     assert (rejected.mean(axis=0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)).all()
+
+
+def test_changes_are_told_of_both_kinds_of_conditionals() -> None:
+    changed, same, _ = study.told(400, 400, 1.0, 0.5, 1)
+    assert len(changed) == 2
+    assert len(same) == 3
+    nets = [study.network(1.0, np.random.default_rng(seed)) for seed in (1, 2)]
+    mixed = study.altered(nets[0], [2], 0.5, 1.0, np.random.default_rng(3))
+    apart = [
+        np.abs(a.table() - b.table()).max() > 0 for a, b in zip(nets[0].conditionals, mixed.conditionals, strict=True)
+    ]
+    assert apart == [False, False, True, False, False]

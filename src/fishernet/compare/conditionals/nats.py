@@ -32,6 +32,7 @@ PSEUDO_ROWS = 2.0 ** np.arange(-3, 9)  # of the states' overall shares, of which
 PLACES = np.array([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25, 1.5, 2.0, 3.0])
 ROUNDS, WIDE = 6, 2.5  # how often places are put between two whose normal scores are so far apart: of many rows
 FEWEST_DRAWS = 50
+BY_CHANCE, RARE_DRAWS = 0.05, 2000  # of states that the earlier rows lack
 MOST_CELLS = 2**21  # drawn at a place; fewer tables are drawn of many cells, whose sum varies less
 
 
@@ -135,7 +136,26 @@ class _Path:
         middle, high = (_place_of(share, np.maximum.accumulate(reached), nats) for share in (0.5, 1 - TAIL))
         reached[0] = p_value
         low = _place_of(min((p_value + 2 * TAIL) / 2, 2 * TAIL), np.maximum.accumulate(reached), nats)
+        if more := self._left_open(random):
+            own = float((divergences(*self.at(np.ones(1))) @ self._shares)[0])
+            high = max(high, own + math.hypot(max(high - own, 0.0), more))
         return Nats(max(low, middle), low, max(low, high), by_chance, covered)
+
+    def _left_open(self, random: np.random.Generator) -> float:
+        """Return how many nats more it may be, because the earlier rows lack states that the later ones have.
+
+        How rare a state is that does not occur is not known: its share is drawn under Jeffreys' prior. Of a state that
+        pooled rows may well lack by chance there is nothing to tell.
+        """
+        n = self._sizes[:, None]
+        pooled = self._other / (n + self._other.sum(axis=1, keepdims=True))
+        lacks = (self._one == 0) & ((1 - pooled) ** n < BY_CHANCE)
+        if not lacks.any():
+            return 0.0
+        weights, n = self._other[lacks] / self._n_later, np.broadcast_to(n, lacks.shape)[lacks]
+        shares = random.beta(0.5, n + 0.5 * (lacks.shape[1] - 1), size=(RARE_DRAWS, len(n)))
+        more = (self._logs[2][lacks] - np.log(np.maximum(shares, 1e-300))) @ weights
+        return max(float(np.quantile(more, 1 - TAIL)), 0.0)
 
     def _looked_at(self, places: Array, n: int, random: np.random.Generator) -> Array:
         """Return rows of a place, the mean and the variance of divergences of tables drawn there, and its own."""
