@@ -306,6 +306,16 @@ def test_what_intervals_hold_and_tests_reject() -> None:
         f"of 100 rows, and {held('regressor, %', 1_000)} of 1,000",
         f"hold {held('its network, %', 30)} of 30 rows",
     )
+    changes = told.tables["changes"]
+    of_both = [[of(row[way]) for row in changes] for way in ("held, %", "unchanged held, %")]
+    accused = [of(row["innocent accused, %"]) for row in changes]
+    told.says(
+        f"hold {min(of_both[0]):.0f} to {max(of_both[0]):.0f} % of those of conditionals that changed",
+        f"and {min(of_both[1]):.0f} to {max(of_both[1]):.0f} % of the others",
+        f"tables {min(accused):.1f} to {max(accused):.1f} % say that a conditional changed which did not",
+    )
+    worst = sorted(changes, key=lambda row: of(row["held, %"]))[:2]
+    assert {row["spread"] for row in worst} == {min(row["spread"] for row in changes)}
     first, _, nine, _, rare = tests
     told.says(
         f"in {of(first['G, %']):.1f} % (G) and {of(first['chi-squared, %']):.1f} % (chi-squared) with 50 rows",
