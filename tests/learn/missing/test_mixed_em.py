@@ -99,3 +99,17 @@ def test_numbers_are_cut_where_rows_lack_more_than_can_be_summed_out() -> None:
     ]
     kept = prepared(fn.Table.adopt(fewer.variables, holes))
     assert sum(v.is_continuous for v in kept.variables) == 12
+
+
+def test_what_rounds_draw_stays_within_reach_of_what_is_known() -> None:
+    """Known where x is near 0 alone, y grows there by e^300 for each step of x, which goes to 100."""
+    random = np.random.default_rng(1)
+    n = 300
+    known = random.random(n) < 0.3
+    x = np.where(known, random.uniform(0, 0.05, n), random.uniform(0, 100, n))
+    y = np.where(known, np.exp(300 * np.where(known, x, 0) + 0.1 * random.normal(size=n)), np.nan)
+    label, z = random.choice(["a", "b"], n), x / 2 + random.normal(size=n)
+    table = fn.Table.from_frame({"x": x, "y": y, "label": label, "z": z})
+    with np.errstate(over="raise", invalid="raise"), pytest.warns(fn.FishernetWarning, match="EM leads 'y' far"):
+        net = fn.learn.bayesian_network(table, seed=1)
+    assert {("x", "y"), ("x", "z")} <= {*net.edges, *((b, a) for a, b in net.edges)}

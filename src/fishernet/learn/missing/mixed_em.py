@@ -200,10 +200,20 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
     columns = [np.tile(column, copies) for column in rows.codes]
     for v, parts in drawn_of.items():
         at, values = map(np.concatenate, zip(*parts, strict=True))
-        columns[v][at] = rows.variables[v].unscaled(values)
+        columns[v][at] = rows.variables[v].unscaled(_in_reach(rows, v, values))
     weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
     drawn = Table.adopt(rows.variables, columns, weights=weights, n_rows=copies * rows.n_rows)
     return drawn[np.flatnonzero(~np.tile(passed_over, copies))] if passed_over.any() else drawn
+
+
+def _in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return what is drawn of a variable, numbers on their scale no further than `FAR` spreads beyond those known."""
+    variable, column = rows.variables[v], rows.codes[v]
+    if not variable.is_continuous or variable.missing(column).all():
+        return values
+    known = variable.scaled(column[~variable.missing(column)])
+    spread = FAR * known.std()
+    return np.clip(values, known.min() - spread, known.max() + spread)
 
 
 def _within_reach(gaps: Sequence[tuple[Gap, Rows]]) -> list[int]:
