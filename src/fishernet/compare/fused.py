@@ -346,11 +346,16 @@ def _fourier_features(points: Array, random: np.random.Generator) -> Iterator[np
     Bandwidths are quantiles of the distances between rows that are drawn whatever table they are from.
     """
     some = points[random.permutation(len(points))[:PROBED]]
-    apart = np.abs(some[:, None] - some)[np.triu_indices(len(some), 1)]
+    squares, sums = np.zeros((2, len(some), len(some)))
+    for column in some.T:  # many columns of all pairs at once would not stay in the cache
+        apart = np.abs(column[:, None] - column)
+        squares += apart**2
+        sums += apart
+    pairs = np.less.outer(*[np.arange(len(some))] * 2)
     shape = points.shape[1], FREQUENCIES
     kernels = [
-        (np.sqrt((apart**2).sum(axis=1)), random.standard_normal(shape)),
-        (apart.sum(axis=1), random.standard_cauchy(shape)),
+        (np.sqrt(squares[pairs]), random.standard_normal(shape)),
+        (sums[pairs], random.standard_cauchy(shape)),
     ]
     for lengths, frequencies in kernels:
         for bandwidth in np.quantile(lengths, BANDWIDTHS) if lengths.any() else ():
