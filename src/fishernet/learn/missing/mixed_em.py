@@ -213,7 +213,8 @@ def _in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]
         return values
     known = variable.scaled(column[~variable.missing(column)])
     spread = FAR * known.std()
-    return np.clip(values, known.min() - spread, known.max() + spread)
+    within: npt.NDArray[Any] = np.clip(values, known.min() - spread, known.max() + spread)
+    return within
 
 
 def _within_reach(gaps: Sequence[tuple[Gap, Rows]]) -> list[int]:
