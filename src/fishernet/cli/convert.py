@@ -11,7 +11,7 @@ from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.kinds import explaining_kinds
-from fishernet.cli.models import called, is_bayesian
+from fishernet.cli.models import called, has_numbers, is_bayesian
 from fishernet.cli.options import Reading, reading_options
 from fishernet.cli.tables.rows import formulas_option
 from fishernet.cli.tables.sources import opening, scan_option
@@ -66,7 +66,15 @@ def _convert_model(source: Path, target: Path) -> dict[str, int]:
     )
     if models.of_states(target) and (model is None or not is_bayesian(model)):
         kind = "a graph" if model is None else called(model)
-        raise SchemaError(f"{source}: this is {kind}; only a Bayesian network can be turned into {ending(target)}")
+        numbers = model is not None and has_numbers(model)
+        more = (
+            " if its variables are labels, as those that fishernet learn --bins auto makes of numbers"
+            if numbers
+            else ""
+        )
+        raise SchemaError(
+            f"{source}: this is {kind}; only a Bayesian network can be turned into {ending(target)}{more}"
+        )
     models.write_model(graph if model is None else model, target)
     links = graph.links()
     joined = {"arcs": len(links.arcs)} if links.directed else {"edges": len(links.lines)}
