@@ -235,8 +235,8 @@ def test_what_is_refused(before: Path, after: Path, tmp_path: Path) -> None:
     assert "none is fit for it" in refused("compare", before, nothing)
     assert "there is no row" in refused("compare", written(tmp_path / "empty.csv", "asia,tub\n"), before)
     assert "no such file" in refused("compare", before, tmp_path / "absent.csv")
-    weights = written(tmp_path / "weights.csv", "a,w\nx,0.5\ny,2\n")
-    assert "compare moves whole rows between the tables" in refused("compare", weights, weights, "--weights", "w")
+    weights = written(tmp_path / "weights.csv", "a,w\n" + "x,0.5\ny,2\n" * 40)
+    assert "of 80 rows are drawn in proportion" in good("compare", weights, weights, "--weights", "w", "--seed", 1).err
     assert "(option --permutations)" in refused("compare", before, after, "--permutations", 0)
     assert "(option --level)" in refused("compare", before, after, "--level", 2)
     assert "(option --top)" in refused("compare", before, after, "--top", -1)

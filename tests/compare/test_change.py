@@ -315,11 +315,6 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         "net must be a BayesianNetwork or a Dag, not an UndirectedGraph",
     ),
-    "fractions": (
-        (fn.Table(ROWS.variables, ROWS.codes, weights=np.full(30, 0.5)), ROWS),
-        {},
-        "explain_change moves whole rows between the tables, and some weights are fractions",
-    ),
     "level": ((ROWS, ROWS), {"level": 1.5}, "level must be a number from 0 to 1, got 1.5"),
     "graphs": ((ROWS, ROWS), {"graphs": 0}, "graphs must be an integer of at least 1, got 0"),
     "permutations": ((ROWS, ROWS), {"permutations": 0}, "permutations must be an integer from 1 to 1,000,000, got 0"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.stats import hypergeom
+from scipy.stats import binom, hypergeom
 
 import fishernet as fn
 from fishernet import _core
@@ -339,12 +339,24 @@ def test_whole_weights_are_repeated_rows(kernel: Any) -> None:
     np.testing.assert_array_equal(one.null, other.null)
 
 
-def test_fractions_of_rows_are_refused() -> None:
-    X = MIXED.sample(4, seed=1)
-    weighted = fn.Table(X.variables, X.codes, weights=[0.5, 1, 1, 1])
-    for kernel in (None, FisherKernel(MIXED)):
-        with pytest.raises(SchemaError, match="moves whole rows between the tables, and some weights are fractions"):
-            two_sample(weighted, X, kernel)
+def of_survey(n: int, share: float, moved: float, random: np.random.Generator) -> fn.Table:
+    """Return answers of a population of which 40 % are old, a sample with another share, and weights that mend it."""
+    old = random.random(n) < share
+    yes = random.random(n) < np.where(old, 0.7, 0.3) + moved
+    columns = {"age": np.where(old, "old", "young"), "answer": np.where(yes, "yes", "no")}
+    weights = np.where(old, 0.4 / share, 0.6 / (1 - share))
+    return fn.Table.from_frame({**columns, "weight": 1.01 * weights}, weights="weight")
+
+
+@pytest.mark.filterwarnings("ignore:.*drawn in proportion")
+@pytest.mark.parametrize(("moved", "least", "most"), [(0.0, 0.0, 0.05), (0.25, 0.9, 1.0)])
+def test_survey_weights_mend_other_shares_of_groups(moved: float, least: float, most: float) -> None:
+    random = np.random.default_rng(5)
+    n, found = 80, 0
+    for _ in range(n):
+        tables = of_survey(200, 0.7, 0.0, random), of_survey(200, 0.25, moved, random)
+        found += two_sample(*tables, permutations=99, seed=1).p_value <= 0.05
+    assert binom.ppf(0.001, n, least) <= found <= binom.ppf(0.999, n, most)
 
 
 def test_frames_arrays_and_columns_in_another_order() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fishernet import Continuous, Table, Variable
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, UnknownStateError
-from fishernet.data.pooling import pooled, repeated, stacked
+from fishernet.base.errors import FishernetError, FishernetWarning, UnknownStateError
+from fishernet.data.pooling import pooled, stacked, whole_rows
 
 HALVES = np.linspace(0, 1, 30)
 DAYS = [datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(30)]
@@ -133,15 +133,30 @@ def test_rows_stand_below_each_other_with_their_weights() -> None:
 
 
 def test_rows_stand_as_often_as_they_weigh() -> None:
-    found = repeated(weighted([2, 0, 3]), "the test")
+    found = whole_rows(weighted([2, 0, 3]), "the test")
     assert (found.codes[0].tolist(), found.weights) == ([0, 0, 0, 0, 0], None)
     plain = Table([Variable("a", ["x", "y"])], [np.array([1, 0], np.uint8)])
-    assert repeated(plain, "the test") is plain
-    assert repeated(weighted([2.0, 1.0, 0.0]), "the test").codes[0].tolist() == [0, 0, 1]
-    with pytest.raises(
-        SchemaError, match="^the test moves whole rows .* some weights are fractions; leave the weights"
-    ):
-        repeated(weighted([0.5, 1, 1]), "the test")
+    assert whole_rows(plain, "the test") is plain
+    assert whole_rows(weighted([2.0, 1.0, 0.0]), "the test").codes[0].tolist() == [0, 0, 1]
+
+
+def test_rows_of_fractions_are_drawn_in_proportion_to_their_weights() -> None:
+    n = 20_000
+    codes = np.arange(n, dtype=np.uint8) % 3
+    shares = np.array([0.3, 1.2, 2.4])[codes]
+    table = Table([Variable("a", ["x", "y", "z"])], [codes], weights=shares)
+    with pytest.warns(FishernetWarning, match=r"the test takes whole rows, .* of 20,000 rows are drawn in proportion"):
+        found = whole_rows(table, "the test")
+    kept = np.bincount(found.codes[0]) / np.bincount(codes)
+    assert found.weights is None
+    assert kept[2] == 1
+    for share, of in zip(kept[:2], (0.125, 0.5), strict=True):
+        assert abs(share - of) < 5 * np.sqrt(of * (1 - of) / (n / 3))
+    with pytest.warns(FishernetWarning):
+        assert whole_rows(table, "the test").codes[0].tolist() == found.codes[0].tolist()
+    even = Table([Variable("a", ["x", "y", "z"])], [codes], weights=np.full(n, 0.25))
+    with pytest.warns(FishernetWarning, match="20,000 of 20,000"):
+        assert whole_rows(even, "the test").n_rows == n
 
 
 @pytest.mark.parametrize("turned", [False, True])

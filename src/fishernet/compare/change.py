@@ -228,7 +228,8 @@ def explain_change(
     ----------
     before, after : Table, data frame, Source, or BayesianNetwork
         Two tables of the same columns, or two networks over one graph, of which the answer is exact: no test, no
-        interval. Of sources that know statistics alone, as `Blocks`, counts are asked; of streams, too.
+        interval. Rows with weights as for `two_sample_test`. Of sources that know statistics alone, as `Blocks`, counts
+        are asked; of streams, too.
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
         graphs with other directions of its arcs: those in which few conditionals changed count most. Of more than

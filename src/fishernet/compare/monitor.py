@@ -46,7 +46,7 @@ from fishernet.compare.shares import first_names
 from fishernet.data import State, Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import Bins
-from fishernet.data.pooling import repeated, with_new_state
+from fishernet.data.pooling import whole_rows, with_new_state
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, graph_of
@@ -206,7 +206,7 @@ class Monitor:
         self._options = Options.checked(permutations, resamples, level, min_effect, 1.0, seed)
         if net is not None:
             graph_of(net, "net")
-        table = repeated(as_data(reference, PURPOSE), PURPOSE)
+        table = whole_rows(as_data(reference, PURPOSE), PURPOSE)
         if table.n_rows == 0:
             raise SchemaError("the reference has no rows")
         table = prepared(table, bins)
@@ -257,7 +257,7 @@ class Monitor:
         SchemaError
             When the batch has none of the reference's columns.
         """
-        found = _Batch.of(repeated(as_data(batch, PURPOSE), PURPOSE), self._variables, self._reference.variables)
+        found = _Batch.of(whole_rows(as_data(batch, PURPOSE), PURPOSE), self._variables, self._reference.variables)
         self._batches += 1
         part = self._options.level * spent(self._batches)
         p_values, nats = self._tested(found.table, part * (1 - OF_MISSING))

@@ -49,7 +49,7 @@ from fishernet.data import Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import Bins
-from fishernet.data.pooling import pooled, pooled_all, repeated, stacked
+from fishernet.data.pooling import pooled, pooled_all, stacked, whole_rows
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import mixes_numbers
 from fishernet.infer.factors import is_model
@@ -147,8 +147,8 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : Table, data frame, or rows that the kernel takes
-        The two samples. Rows count as often as their weights say, which must be whole. Cells may be missing: what is
-        missing is summed out. With method "chi-square" and a kernel of tables sources of statistics are taken too.
+        The two samples. Rows count as often as their weights say; where these are fractions, as of surveys, rows are drawn
+        in proportion to them, which is told. Cells may be missing: what is missing is summed out. With method "chi-square" and a kernel of tables sources of statistics are taken too.
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it nothing has to
         be chosen: a Bayesian network is learned from both tables together, its Fisher kernel tells which variables
@@ -452,7 +452,7 @@ def _shares(
 def _rows(kernel: BaseKernel, data: Any, name: str) -> Rows:
     """Return rows as a kernel takes them, each as often as its weight says."""
     rows = kernel.rows(data)
-    rows = repeated(rows, PURPOSE) if is_table(rows) else rows
+    rows = whole_rows(rows, PURPOSE) if is_table(rows) else rows
     if checked_length(rows, name) == 0:
         raise _no_rows(name)
     return rows
@@ -481,7 +481,7 @@ def _with_rows(names: Sequence[str], tables: Sequence[Table], purpose: str) -> l
     for name, table in zip(names, tables, strict=True):
         if table.n_rows == 0:
             raise _no_rows(name)
-    return [repeated(table, purpose) for table in tables]
+    return [whole_rows(table, purpose) for table in tables]
 
 
 def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> list[Table]:

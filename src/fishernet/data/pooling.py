@@ -11,6 +11,7 @@ import numpy as np
 
 from fishernet.base.errors import SchemaError, UnknownStateError, warn
 from fishernet.base.names import listed, several, unused_name
+from fishernet.base.random import generator
 from fishernet.data.matching import as_data, is_table
 from fishernet.data.source import Source, as_source
 from fishernet.data.statistics import Statistic
@@ -215,19 +216,24 @@ def stacked(tables: Sequence[Table]) -> Table:
     return Table.adopt(first.variables, columns, weights=weights, n_rows=sum(table.n_rows for table in tables))
 
 
-def repeated(table: Table, purpose: str) -> Table:
+def whole_rows(table: Table, purpose: str) -> Table:
     """Return a table without weights, in which each row stands as often as its weight says.
 
-    SchemaError when a weight is not whole.
+    Where weights are fractions, as of surveys, a row is kept with a probability in proportion to its weight: the rows
+    that are kept are independent ones of the population that the weights speak of. How many these are is told. They are
+    the same for the same table, and others for another one, since a seed for all would favour the same rows everywhere.
     """
     if table.weights is None:
         return table
-    if table.has_fractions:
-        raise SchemaError(
-            f"{purpose} moves whole rows between the tables, and some weights are fractions; leave the weights out, or "
-            "draw rows by their weights"
+    weights = np.asarray(table.weights)
+    if not table.has_fractions:
+        rows = np.repeat(np.arange(table.n_rows), weights.astype(np.int64))
+    else:
+        rows = np.flatnonzero(generator(table.rows_digest()).random(table.n_rows) * weights.max() < weights)
+        warn(
+            f"{purpose} takes whole rows, and some weights are fractions: {len(rows):,} of {table.n_rows:,} rows are "
+            "drawn in proportion to their weights"
         )
-    rows = np.repeat(np.arange(table.n_rows), np.asarray(table.weights, dtype=np.int64))
     found = table[rows]
     return Table.adopt(found.variables, found.codes, n_rows=found.n_rows)
 

@@ -52,7 +52,7 @@ from fishernet.compare import (
 from fishernet.compare.two_sample import joined
 from fishernet.data import Table
 from fishernet.data.encode import with_missing_states
-from fishernet.data.pooling import pooled, repeated
+from fishernet.data.pooling import pooled, whole_rows
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.plot import write_change
 from fishernet.plot.tooltips import check_picture_path
@@ -124,7 +124,7 @@ def compare(
             changes = explain_changes(tables, network, bins=None if network else reading.bins, **counted)
             return _of_several(changes, before, exit_code=exit_code)
         first, second = (_read(path, reading, network, progress) for path in (before, *after))
-        first, second = (repeated(table, "compare") for table in pooled(first, second, "compare"))
+        first, second = (whole_rows(table, "compare") for table in pooled(first, second, "compare"))
         if network is None and reading.missing == "state":
             first, second = _with_states(*joined(first, second, reading.bins, "compare", (str(before), str(after[0]))))
         kernel = None if network is None else row_kernel(network, first, second, seed=0)
