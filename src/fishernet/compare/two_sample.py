@@ -147,8 +147,9 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : Table, data frame, or rows that the kernel takes
-        The two samples. Rows count as often as their weights say; where these are fractions, as of surveys, rows are drawn
-        in proportion to them, which is told. Cells may be missing: what is missing is summed out. With method "chi-square" and a kernel of tables sources of statistics are taken too.
+        The two samples. Rows count as often as their weights say; where these are fractions, as of surveys, rows are
+        drawn in proportion to them, which is told. Cells may be missing: what is missing is summed out. With method
+        "chi-square" and a kernel of tables sources of statistics are taken too.
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it nothing has to
         be chosen: a Bayesian network is learned from both tables together, its Fisher kernel tells which variables
