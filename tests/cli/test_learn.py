@@ -6,6 +6,7 @@ import importlib.util
 import math
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -619,3 +620,20 @@ def test_words_of_other_libraries_are_answered(csv: Path, words: list[str], said
 
 def test_words_may_be_in_capitals(csv: Path) -> None:
     assert facts_of("learn", csv, "--model", "Naive_Bayes", "--target", "cough", "--missing", "DROP")["arcs"]
+
+
+def test_answers_on_a_scale_that_depend_beyond_the_arcs_are_named_with_what_to_type(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    first, second = (np.clip(np.rint(random.normal(3, 1, 300)), 1, 5) for _ in range(2))
+    answer = np.clip(np.rint(0.6 * first + 0.5 * second + random.normal(0, 0.8, 300)), 1, 5)
+    weight = np.where(random.random(300) < 0.5, 0.6, 1.4)
+    frame = pd.DataFrame({"first": first, "second": second, "answer": answer}).astype(int).assign(weight=weight)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    words = ["learn", tmp_path / "answers.csv", "--weights", "weight", "--seed", 1]
+    out = good(*words).out
+    assert re.search(r"rows +\d+\.\d{1,3} \(\d+\.\d{1,3} to learn from", out)
+    remedy = re.search(r"depend on one another: .*; (--continuous \S+) takes these as numbers", out)
+    assert remedy, out
+    later = good(*words, *remedy[1].split()).out
+    assert "takes these as numbers" not in later
+    assert {"first", "second"} <= set(re.findall(r"(\w+) -> answer", later) + re.findall(r"answer -> (\w+)", later))

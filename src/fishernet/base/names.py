@@ -33,8 +33,12 @@ def shown(value: object, most: int = 400) -> str:
 
 def several(number: float, what: str, plural: str = "") -> str:
     """Return how many there are of something: ``1 row``, ``2 rows``, ``1,000 leaves``; a sum of weights may be 2.5."""
-    shown = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
-    return f"{shown} {what if number == 1 else plural or what + 's'}"
+    return f"{amount(number)} {what if number == 1 else plural or what + 's'}"
+
+
+def amount(number: float) -> str:
+    """Return a number of rows, or a sum of their weights, as it is shown."""
+    return f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
 
 
 def a(noun: str) -> str:

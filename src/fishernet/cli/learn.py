@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,
+    Facts,
     Stopwatch,
     check_folder,
     ending,
@@ -236,7 +238,7 @@ def learn(
         "scales": {name: scale for name, scale in scales_of(rows).items() if name not in left_out},
         **said,
         "arcs_by_chance": _by_chance(learner, training),
-        "beyond": None if beyond is None else {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs()))},
+        "beyond": None if beyond is None else _told(beyond, training),
         "seconds": watch.seconds,
         "seed": seed,
         "model": None if output is None else str(output),
@@ -252,6 +254,15 @@ def _beyond(network: Any, rows: Table, seed: int) -> FalsifyResult | None:
     if opening().scheduler is not None or rows.n_rows == 0 or n * (n - 1) // 2 > MOST_PAIRS:
         return None
     return falsify(network, sample_of(rows, MOST_TESTED, seed), permutations=199, seed=seed)
+
+
+def _told(beyond: FalsifyResult, rows: Table) -> Facts:
+    """Return what depends beyond a network, and the columns of few numbers in such pairs, which may be a scale."""
+    ordered = {v.name for v in rows.variables if v.is_continuous or (v.are_numbers and v.cardinality > 2)}
+    pairs = [(pair.first, pair.second) for pair in beyond.pairs() if {pair.first, pair.second} <= ordered]
+    of_pairs = set(itertools.chain.from_iterable(pairs))
+    scales = [v.name for v in rows.variables if v.name in of_pairs and not v.is_continuous]
+    return {"said": beyond.sentence(), "pairs": list(map(asdict, beyond.pairs())), "scales": scales}
 
 
 def _by_chance(learner: Learner, rows: Table) -> float | None:

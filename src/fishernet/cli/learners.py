@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import several
+from fishernet.base.names import amount, several
 from fishernet.cli.options import option_of
 from fishernet.cli.terminal import (
     Facts,
     Line,
     aligned,
+    csv_line,
     edge_lines,
     number,
     seconds_words,
@@ -57,17 +59,25 @@ def text_of(learner: Learner, facts: Facts) -> Iterator[str]:
     if facts.get("arcs_by_chance") is not None:
         lines.append(("by chance", f"{facts['arcs_by_chance']:.1f} arcs, the mean where columns are shuffled apart"))
     if facts.get("beyond"):
-        lines.append(("beyond the arcs", facts["beyond"]["said"]))
+        lines.append(("beyond the arcs", facts["beyond"]["said"] + _as_numbers(facts["beyond"]["scales"])))
     if facts.get("held_out_accuracy") is not None:
         loss = f"log-loss {number(facts['held_out_log_loss'])} nats per row"
         lines.append((f"held-out {shown(facts['target'])}", f"accuracy {facts['held_out_accuracy']:.4f}, {loss}"))
     yield from summary_last([*lines, *_files(learner, facts)])
 
 
+def _as_numbers(names: Sequence[str]) -> str:
+    """Return what to type where columns of few numbers depend on one another beyond the arcs."""
+    if not names:
+        return ""
+    return f"; --continuous {shlex.quote(csv_line(names))} takes these as numbers, which asks for fewer parameters"
+
+
 def _rows(facts: Facts) -> str:
     if "parameters" not in facts:
-        return f"{facts['rows']:,}"
-    return f"{facts['rows']:,} ({facts['training_rows']:,} to learn from, {facts['held_out_rows']:,} held out)"
+        return amount(facts["rows"])
+    training, held_out = amount(facts["training_rows"]), amount(facts["held_out_rows"])
+    return f"{amount(facts['rows'])} ({training} to learn from, {held_out} held out)"
 
 
 def _found(facts: Facts) -> list[Line]:

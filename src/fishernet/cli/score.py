@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import amount
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
@@ -310,7 +311,7 @@ def _term(network: Any, table: Table, row: int, child: int, value: float) -> dic
 
 def _text(scored: Scored, comparable: str) -> Iterator[str]:
     facts = scored.facts()
-    lines = [("rows", f"{facts['rows']:,}")]
+    lines = [("rows", amount(facts["rows"]))]
     for fact in ("log_likelihood", "pseudo_log_likelihood"):
         if fact in facts:
             word = fact.replace("_", "-")
@@ -358,7 +359,7 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
 def _fold_text(facts: Facts, comparable: str) -> Iterator[str]:
     mean, error = number(facts["held_out_log_likelihood_per_row"]), number(facts["standard_error"])
     lines = [
-        ("rows", f"{facts['rows']:,}"),
+        ("rows", amount(facts["rows"])),
         ("held-out log-likelihood", f"{mean} per row, standard error {error}{comparable}"),
     ]
     if facts["impossible_rows"]:
@@ -366,7 +367,7 @@ def _fold_text(facts: Facts, comparable: str) -> Iterator[str]:
     table = [("fold", "rows", "held-out per row", "arcs", f"{facts['score']} score", "seconds")]
     for fold in facts["folds"]:
         held_out, value = number(fold["held_out_log_likelihood_per_row"]), number(fold["score_value"])
-        counts = (f"{fold['rows']:,}", held_out, f"{fold['arcs']:,}", value, f"{fold['seconds']:.3f}")
+        counts = (amount(fold["rows"]), held_out, f"{fold['arcs']:,}", value, f"{fold['seconds']:.3f}")
         table.append((str(fold["fold"]), *counts))
     yield from aligned(table, right=True)
     yield ""

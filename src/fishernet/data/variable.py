@@ -211,6 +211,12 @@ class Variable(Brief):
         return max(_missing_states(self.states), key=len, default=None)
 
     @property
+    def are_numbers(self) -> bool:
+        """Whether the states are numbers, but for that of missing cells."""
+        states = [state for state in self.states if state != self.missing_state]
+        return self.cuts is None and all(isinstance(s, int | float) and not isinstance(s, bool) for s in states)
+
+    @property
     def is_ordered(self) -> bool:
         """Whether the states go from low to high: bins, numbers, or words of a scale, as "low", "medium", "high"."""
         if self.cuts is not None:

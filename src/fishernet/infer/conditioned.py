@@ -330,7 +330,7 @@ def limits_of(variable: Column, value: tuple[Any, ...]) -> Range:
             f"{variable.name!r} is given as a tuple of {len(value)}; a range is (low, high), and several states a list",
             parameter="given",
         )
-    if not variable.is_continuous and variable.cuts is None and not _are_numbers(variable.states):
+    if not (variable.is_continuous or variable.cuts is not None or variable.are_numbers):
         raise SchemaError(
             f"{variable.name!r} has labels, of which there is no range; give a list of labels", parameter="given"
         )
@@ -342,10 +342,6 @@ def limits_of(variable: Column, value: tuple[Any, ...]) -> Range:
     if low > high:
         raise SchemaError(f"the range of {variable.name!r} begins above its end", parameter="given")
     return low, high
-
-
-def _are_numbers(states: Sequence[State]) -> bool:
-    return all(isinstance(state, int | float) and not isinstance(state, bool) for state in states)
 
 
 def shares_within(variable: Variable, low: float, high: float) -> Array:

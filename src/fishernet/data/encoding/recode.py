@@ -128,9 +128,7 @@ def _hint(label: object, want: Variable) -> str:
                 f"; there is {state!r} ({type(state).__name__}, not {type(label).__name__}): "
                 f"read the table with schema=model.variables, or turn the column into {type(state).__name__}"
             )
-    value = value_of(label.strip()) if isinstance(label, str) else label
-    numbers = [value, *(state for state in want.states if state != want.missing_state)]
-    if want.cuts is None and all(isinstance(each, int | float) for each in numbers):
+    if want.are_numbers and isinstance(value_of(label.strip()) if isinstance(label, str) else label, int | float):
         return "; a model learned with the column as continuous takes any number"
     return ""
 
