@@ -62,6 +62,7 @@ BY: dict[str, Callable[..., Selection]] = {
     "random": lambda _, table, k, seed, **__: random_subset(table, k, seed=seed),
 }
 MOST_TOLD = 8  # rows
+DIGITS = 9  # of sums of weights
 ROW_BY_ROW = ("mmd-critic", "protodash", "coreset")  # which know when they are near enough
 WITHOUT_STARTS = (*ROW_BY_ROW, "kernel-thinning")
 STARTS = 1000
@@ -155,7 +156,7 @@ def select(
                 others = criticisms_of(kernel(), data, found, wanted, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
-            stands_for = found.stands_for()
+            stands_for = np.round(found.stands_for(), DIGITS)  # sums of weights as 1.8 show how numbers are added
     _tell_of_gaps(found, positions)
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
