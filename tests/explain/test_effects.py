@@ -229,3 +229,38 @@ def test_intervals_of_effects_through_what_lies_between_cover_what_is_true() -> 
         found = effect(FRONT, net.sample(200, seed=seed).select(["x", "z", "y"]), "x", "y", n=79, seed=seed)
         covered += bool(found.low[1, 1] <= other - one <= found.high[1, 1])
     assert covered / runs >= 0.87
+
+
+def treated(n: int, random: np.random.Generator) -> fn.Table:
+    """Return rows in which old age makes both a treatment and recovery more likely; the logits are linear in it."""
+    age = random.normal(size=n)
+    drug = random.random(n) < 1 / (1 + np.exp(-age))
+    back = random.random(n) < 1 / (1 + np.exp(0.5 - age - 0.8 * drug))
+    return fn.Table.from_frame({"age": age, "drug": np.where(drug, "y", "n"), "back": np.where(back, "y", "n")})
+
+
+def test_what_numbers_confound_is_adjusted_for_in_strata() -> None:
+    dag = fn.Dag.from_edges(["age", "drug", "back"], [("age", "drug"), ("age", "back"), ("drug", "back")])
+    points, weights = np.polynomial.hermite_e.hermegauss(40)
+    treated_and_not = (1 / (1 + np.exp(0.5 - points - effect_of)) for effect_of in (0.8, 0.0))
+    true = float(np.subtract(*treated_and_not) @ weights / weights.sum())
+    for n, strata in ((200, 6), (4000, 16)):
+        held = 0
+        for seed in range(30):
+            table = treated(n, np.random.default_rng([n, seed]))
+            with pytest.warns(fn.FishernetWarning, match=rf"cut into strata: 'age' \({strata}\)"):
+                found = effect(dag, table, "drug", "back", values=["n", "y"], n=79, seed=seed)
+            held += found.low[1, 1] <= true <= found.high[1, 1]
+        assert held >= 23
+        assert found.adjusted == (("age",),)
+    assert found.changes[1, 1] == pytest.approx(true, abs=0.05)
+    seen = np.array([[np.mean((table["drug"] == d) & (table["back"] == b)) for b in "ny"] for d in "ny"])
+    assert np.diff(seen[:, 1] / seen.sum(axis=1))[0] > true + 0.1
+
+
+def test_a_cause_that_is_a_number_above_labels_is_set_to_its_strata() -> None:
+    dag = fn.Dag.from_edges(["age", "drug", "back"], [("age", "drug"), ("age", "back"), ("drug", "back")])
+    with pytest.warns(fn.FishernetWarning, match="cut into strata"):
+        found = effect(dag, treated(1000, np.random.default_rng(1)), "age", "back", n=30, seed=1)
+    assert len(found.values) == 10
+    assert found.changes[-1, 1] > 0.4

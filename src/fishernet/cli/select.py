@@ -156,7 +156,9 @@ def select(
                 others = criticisms_of(kernel(), data, found, wanted, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
-            stands_for = np.round(found.stands_for(), DIGITS)  # sums of weights as 1.8 show how numbers are added
+            stands_for = found.stands_for()
+            if stands_for.dtype.kind == "f":
+                stands_for = stands_for.round(DIGITS)  # sums of weights as 1.8 show how numbers are added
     _tell_of_gaps(found, positions)
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}

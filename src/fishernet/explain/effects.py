@@ -17,7 +17,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from itertools import count, islice
@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
@@ -45,6 +45,7 @@ from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
 
+MOST_STRATA = 20  # of a number above labels
 MOST_MEMBERS = 200  # graphs of a class
 FIRST_SWEEPS, SWEEPS = 20, 3  # of missing cells, before the first network and between networks
 
@@ -140,7 +141,8 @@ def effect(
         told by an adjustment set that it has, or by what it has between x and y. Of a `Cpdag` all its graphs are asked
         (up to 200): the answers are their mean, and the intervals hold those of all.
     table : Table or data frame
-        What parameters are fitted to; cells may be missing.
+        What parameters are fitted to; cells may be missing. Numbers on which labels depend in the graph are cut into
+        strata, the more the more rows there are, which is told.
     x, y : str
         The cause, and what it acts on.
     values : sequence, optional
@@ -183,7 +185,7 @@ def effect(
     check.number(level, "level", above=0, most=1)
     rows = as_data(table, "effect")
     rows = rows.select([name for name in causes.names if name in rows.names or name in (x, y)])
-    ways = [Identified.of(member, x, y, rows.variables) for member in _graphs_of(causes)]  # refuses names
+    rows, ways = _with_strata(rows, lambda rows: [Identified.of(of, x, y, rows.variables) for of in _graphs_of(causes)])
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)
     whole = np.array([_answers(way.asked(parameters(way.dag, rows)), x, y, chosen) for way in ways])
@@ -214,6 +216,34 @@ def effect(
         int(n),
         number,
     )
+
+
+def _with_strata(rows: Table, ways_of: Callable[[Table], list[Identified]]) -> tuple[Table, list[Identified]]:
+    """Return a table, and how an effect is told of it, with numbers in strata on which labels depend.
+
+    Few strata leave some of what a number confounds, and many have too few rows each: a label below d numbers has
+    n^(1 / (d + 2)) strata of each.
+    """
+    cut: dict[str, int] = {}
+    while True:
+        ways = ways_of(rows)  # refuses names
+        numbers = {variable.name for variable in rows.variables if variable.is_continuous}
+        above = [
+            numbers & {way.dag.names[p] for p in parents}
+            for way in ways
+            for name, parents in zip(way.dag.names, way.dag.parents, strict=True)
+            if name not in numbers
+        ]
+        new = set[str]().union(*above)
+        if not new:
+            break
+        n_strata = round(float(rows.total) ** (1 / (2 + max(map(len, above)))))
+        cut |= dict.fromkeys(sorted(new), min(max(n_strata, 2), MOST_STRATA))
+        rows = rows.discretize({name: cut[name] for name in new})
+    if cut:
+        strata = ", ".join(f"{name!r} ({n})" for name, n in cut.items())
+        warn(f"numbers on which labels depend are cut into strata: {strata}")
+    return rows, ways
 
 
 def _values(rows: Table, x: str, values: Sequence[Any] | None) -> list[Any]:
