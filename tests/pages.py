@@ -34,7 +34,10 @@ def run_examples(page: Path) -> int:
 
 def commands_shown(page: Path) -> list[tuple[str, str]]:
     """Return the commands that a page types after a dollar sign, and what it says that they print."""
-    text = page.read_text(encoding="utf-8")
+    return _commands_of(page.read_text(encoding="utf-8"))
+
+
+def _commands_of(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ fishernet (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
 
 
@@ -45,8 +48,31 @@ def run_commands(page: Path) -> list[str]:
     """
     (table,) = re.findall(r"```py\n(.*?)```", START.read_text(encoding="utf-8"), re.DOTALL)
     exec(table, {})
-    for line, expected in commands_shown(page):
+    return _run(commands_shown(page))
+
+
+def _run(commands: list[tuple[str, str]]) -> list[str]:
+    for line, expected in commands:
         ended = RUNNER.invoke(fishernet, shlex.split(line))
         assert ended.exit_code == 0, ended.stderr
         assert doctest.OutputChecker().check_output(expected, ended.stdout, doctest.ELLIPSIS), ended.stdout
-    return [line.split()[0] for line, _ in commands_shown(page)]
+    return [line.split()[0] for line, _ in commands]
+
+
+def run_tutorial(page: Path) -> list[str]:
+    """Run all of a page in its order in the working folder: its programs, commands and examples; return the commands.
+
+    AssertionError when something does not print what the page says.
+    """
+    blocks = r"```(py|console|python)\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    names: dict[str, object] = {}
+    found = []
+    for kind, text, output in re.findall(blocks, page.read_text(encoding="utf-8"), re.DOTALL):
+        if kind == "console":
+            found += _run(_commands_of(text))
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(text, names)
+        assert printed.getvalue() == output
+    return found

@@ -12,10 +12,12 @@ import pytest
 
 from fishernet.cli.main import fishernet
 from tests.cli.running import RUNNER
-from tests.pages import commands_shown, run_commands, run_examples
+from tests.pages import commands_shown, run_commands, run_examples, run_tutorial
 
 DOCS = Path(__file__).parents[1] / "docs"
-EXAMPLES = {page: page.read_text(encoding="utf-8").count("```python\n") for page in sorted(DOCS.glob("*.md"))}
+TUTORIALS = sorted(DOCS.glob("tutorial-*.md"))  # which make their own tables
+OTHERS = [page for page in sorted(DOCS.glob("*.md")) if page not in TUTORIALS]
+EXAMPLES = {page: page.read_text(encoding="utf-8").count("```python\n") for page in OTHERS}
 SLOW = {"scikit-learn.md"}
 NEEDS = {  # libraries that need not be installed
     "clusters.md": "dask.distributed",
@@ -51,12 +53,17 @@ def test_the_first_steps_show_the_main_commands() -> None:
     assert shown == ["describe", "learn", "query", "query", "predict", "select", "similar", "sample"]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in sorted(DOCS.glob("*.md")) if commands_shown(page)], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("page", [page for page in OTHERS if commands_shown(page)], ids=lambda p: p.stem)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_commands(page)
+
+
+@pytest.mark.filterwarnings("ignore:numbers on which labels depend")
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda p: p.stem)
+def test_tutorials_go_from_a_file_to_a_decision(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert len(run_tutorial(page)) >= 4
 
 
 COMMAND = re.compile(r"^(?: {4})?fishernet (?!learns)([a-z-]+)( .*?)(?:\s+#.*)?$", re.MULTILINE)
