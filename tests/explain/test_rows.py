@@ -416,3 +416,47 @@ def test_it_shows_itself() -> None:
     assert str(found).count("\n") == 11
     assert "<table>" in found._repr_html_()
     assert repr(found) == f"Influence(log P(lung = yes) = {found.answer:.6g}, of 200 rows)"
+
+
+def test_what_is_below_an_answer_has_nothing_to_do_with_it() -> None:
+    """A number with eight labels below it: their states are neither gone through, nor do they change an influence."""
+    random = np.random.default_rng(6)
+    n, n_below = 400, 8
+    labels = random.choice(["u", "v", "w"], n)
+    z = random.normal(size=n)
+    x = 0.5 * z + np.where(labels == "u", 2.0, 0.0) + random.normal(size=n)
+    below = {
+        f"k{i}": np.where(random.random(n) < 0.3, random.choice(list("abcdef"), n), labels) for i in range(n_below)
+    }
+    table = fn.Table.from_frame({"label": labels, "z": z, "x": x, **below})
+    edges = [("label", "x"), ("z", "x")]
+    few = fn.learn.parameters(fn.Dag.from_edges(["label", "z", "x"], edges), table.select(["label", "z", "x"]))
+    many = fn.learn.parameters(fn.Dag.from_edges(table.names, [*edges, *(("label", name) for name in below)]), table)
+    for query, known in (("x", None), ("x", {"label": "v"}), ("label", {"x": 1.0})):
+        own, wide = (fn.explain.rows(net, table, query=query, given=known) for net in (few, many))
+        assert wide.answer == pytest.approx(own.answer, abs=1e-12)
+        np.testing.assert_allclose(wide.values, own.values, rtol=1e-9, atol=1e-12)
+
+
+def test_the_mean_of_many_normal_components_is_derived_as_refits_say() -> None:
+    random = np.random.default_rng(7)
+    n = 600
+    one, other = random.integers(0, 6, n), random.integers(0, 5, n)
+    sd = np.exp(random.normal(size=(6, 5)) / 2)
+    x = random.normal(size=(6, 5))[one, other] * 3 + sd[one, other] * random.normal(size=n)
+    table = fn.Table.from_frame({"one": one.astype(str), "other": other.astype(str), "x": x})
+    dag = fn.Dag.from_edges(["one", "other", "x"], [("one", "x"), ("other", "x"), ("one", "other")])
+    found = fn.explain.rows(fn.learn.parameters(dag, table), table, query="x")
+    step = 1e-4
+    for row in (0, 17, 300):
+        ends = [
+            float(
+                fn.learn.parameters(
+                    dag, fn.Table(table.variables, table.codes, weights=1 + sign * step * (np.arange(n) == row))
+                )
+                .query("x")
+                .mean
+            )
+            for sign in (1, -1)
+        ]
+        assert found.values[row] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-2, abs=1e-6)

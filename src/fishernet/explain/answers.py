@@ -29,7 +29,7 @@ from fishernet.models.model import is_directed
 Numbers = npt.NDArray[np.float64]
 Weigh = Callable[[Numbers], tuple[float, Numbers]]
 
-NODES = 400  # of the integral of a number
+NODES, MOST_NODES = 400, 2000  # of the integral of a number around one normal component, and around all
 REACH = 8.0  # standard deviations around each normal component that it goes
 MOST_SAID = 6  # of what is given, in words
 MOST_WAYS = 256  # rows that one case with several states may be
@@ -306,7 +306,23 @@ def _places(net: Any, variable: Column, known: Mapping[str, Any]) -> Iterator[fl
     found = net.given(case).query([variable.name])
     weights, means, covariances = found.components
     likely = weights > 1e-6 * weights.max()
-    means, sds = means[likely, 0], np.sqrt(covariances[likely, 0, 0])
-    each = max(40, NODES // len(means))
-    steps = np.linspace(-REACH, REACH, each)
-    yield from np.unique(np.asarray(variable.unscaled((means[:, None] + sds[:, None] * steps).ravel()))).tolist()
+    parts = _apart(means[likely, 0], np.sqrt(covariances[likely, 0, 0]))
+    steps = np.array([high - low for low, high, _ in parts]) / [2 * REACH * sd for *_, sd in parts]
+    n_each = np.maximum(NODES * steps * min(1.0, MOST_NODES / (NODES * steps.sum())), 1)
+    nodes = [np.linspace(low, high, int(n) + 1) for (low, high, _), n in zip(parts, n_each, strict=True)]
+    yield from np.unique(np.asarray(variable.unscaled(np.concatenate(nodes)))).tolist()
+
+
+def _apart(means: Numbers, sds: Numbers) -> list[tuple[float, float, float]]:
+    """Return where normal components reach, as parts that do not overlap, each with the smallest sd that is there."""
+    found: list[tuple[float, float, float]] = []
+    for i in np.argsort(sds, kind="stable").tolist():
+        low, high, sd = means[i] - REACH * sds[i], means[i] + REACH * sds[i], sds[i]
+        for begin, end, _ in sorted(found):
+            if low < begin < high:
+                found.append((low, begin, sd))
+            if begin <= high and end > low:
+                low = end
+        if low < high:
+            found.append((low, high, sd))
+    return found

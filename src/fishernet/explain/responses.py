@@ -514,22 +514,36 @@ class OfBoth:
         """Return the derivatives by the logarithms of probabilities, and by the features of each regression."""
         weights = answer.weights(self.net)
         kept = np.flatnonzero(weights)
-        weights, entries = weights[kept], family_entries(self.net, self.numbers, answer.rows[kept])
+        weights, entries = weights[kept], self._entries(answer.rows[kept])
         of_labels = []
         for v in self._label_at:
             conditional = self.net.conditionals[v]
             flat = np.zeros(math.prod(variable.cardinality for variable in conditional.variables))
-            for which, at, values in entries[v]:
+            for which, at, values in entries.get(v, ()):
                 np.add.at(flat, at, values[:, 0] * weights[which])
             cells = flat.reshape(-1, conditional.variables[-1].cardinality)
             of_labels.append(np.stack([conditional.sum_by_group(c) for c in cells.T], axis=1))
         of_numbers = {}
         for v, of in self.numbers.items():
             sums = np.zeros((of.conditional.n_groups, of.width))
-            for which, at, values in entries[v]:
+            for which, at, values in entries.get(v, ()):
                 np.add.at(sums, at, values * weights[which, None])
             of_numbers[v] = sums
         return of_labels, of_numbers
+
+    def _entries(self, rows: Table) -> dict[int, Any]:
+        """Return `family_entries` of the variables that have to do with the rows: those they know, and what is above.
+
+        The others are expected as their parents say, so that an answer does not hang on them.
+        """
+        known = [v.name for v, column in zip(rows.variables, rows.codes, strict=True) if not v.missing(column).all()]
+        asked = {*known, *self.net.dag.ancestors(known)}
+        places = [v for v, name in enumerate(self.net.names) if name in asked]
+        if len(places) == len(self.net.names):
+            return dict(family_entries(self.net, self.numbers, rows))
+        net = self.net.part(places)
+        numbers = {at: self.numbers[v].of(net.conditionals[at]) for at, v in enumerate(places) if v in self.numbers}
+        return {places[at]: of for at, of in family_entries(net, numbers, rows.select(net.names)).items()}
 
     def values(self, answer: Answer) -> Numbers:
         """Return the change of an answer per unit of each row's weight, (n_rows,)."""

@@ -401,11 +401,14 @@ class BayesianNetwork(Predicting, Network):
 
     def of_labels(self) -> BayesianNetwork:
         """Return the network of the variables with labels alone: none of them has numbers as parents."""
-        labels = [v for v in range(len(self.variables)) if v not in self._continuous]
-        place = {v: at for at, v in enumerate(labels)}
-        own = [self.conditionals[v] for v in labels]
+        return self.part([v for v in range(len(self.variables)) if v not in self._continuous])
+
+    def part(self, kept: Sequence[int]) -> BayesianNetwork:
+        """Return the network of the variables at some positions, ascending, none of which has others as parents."""
+        place = {v: at for at, v in enumerate(kept)}
+        own = [self.conditionals[v] for v in kept]
         conditionals = [c.moved(place[c.child], [place[p] for p in c.parents]) for c in own]
-        return BayesianNetwork([self.variables[v] for v in labels], conditionals, n_rows=self.n_rows)
+        return BayesianNetwork([self.variables[v] for v in kept], conditionals, n_rows=self.n_rows)
 
     # ------------------------------------------------------------------------------------- of continuous variables
 

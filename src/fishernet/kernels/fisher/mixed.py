@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, cast
 
 import numpy as np
@@ -47,6 +48,12 @@ class NumberFeatures:
         for at, block in zip(self.whiten, of.covariance, strict=True):
             found = whitening(block, LEAST_SPREAD)
             at[:, : found.shape[1]] = found
+
+    def of(self, conditional: ConditionalGaussian) -> NumberFeatures:
+        """Return the features of the number where its conditional stands at other positions."""
+        found = copy(self)
+        found.conditional = conditional
+        return found
 
     def __call__(self, rows: Table) -> tuple[Matrix, npt.NDArray[np.int64]]:
         """Return the features of each row in its configuration, (n_rows, m + 2), and the configurations, (n_rows,)."""
