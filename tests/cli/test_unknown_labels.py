@@ -74,3 +74,18 @@ def test_python_says_how_a_table_is_read_where_a_function_has_no_such_argument(m
         net.log_prob(fn.read_table(strange))
     again = fn.read_table(strange).conform(net.variables, unknown="missing")
     assert net.log_prob(read).tolist() == net.log_prob(again).tolist()
+
+
+def test_a_number_is_predicted_where_a_label_is_unknown(tmp_path: Path) -> None:
+    few = written(tmp_path / "few.csv", "x,town\n" + "".join(f"{i % 7 + i / 100},{'ab'[i % 2]}\n" for i in range(60)))
+    more = written(tmp_path / "more.csv", "x,town\n1.5,c\n2.5,a\n")
+    good("learn", few, "-o", tmp_path / "m.json")
+    words = ["predict", tmp_path / "m.json", more, "--target", "x"]
+    assert "type --unknown missing" in refused(*words)
+    bare = written(tmp_path / "bare.csv", "x,town\n1.5,\n2.5,a\n")
+    told, as_missing = (
+        good(*words, "--unknown", "missing", "--bare"),
+        good(words[0], words[1], bare, *words[3:], "--bare"),
+    )
+    assert "taken as missing: 'town' (1)" in told.err
+    assert told.out == as_missing.out

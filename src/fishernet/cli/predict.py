@@ -126,7 +126,7 @@ def predict(
     of_states = partial(_of_states, network, table, file, target, missing, unknown)
     if number and learned_from is not None:
         raise FishernetError(f"--explain is for labels, and {target!r} is a number; fishernet query --why explains it")
-    found = _of_numbers(network, file, target) if number else of_states(learned_from)
+    found = _of_numbers(network, table, file, target, unknown) if number else of_states(learned_from)
     rows = pa.table(found.columns) if bare else with_columns(columns, {}, found.columns)
     facts = {"model": str(model), "table": str(table), "rows": rows.num_rows, "target": target, **found.facts}
     own = {"columns": typed_frame(columns).to_pydict()} if kept else {}
@@ -232,12 +232,13 @@ def read_truth(file: Originals, target: Variable, missing: str, unknown: Unknown
     return codes
 
 
-def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
+def _of_numbers(network: Any, path: Path, file: Originals, target: str, unknown: UnknownName) -> Prediction:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
     at = network.names.index(target)
     own, theirs = _columns_of(network, file, target)
-    others = file.rows(schema=[v for v in network.variables if v.name != target], exclude=own).table
+    given = [v for v in network.variables if v.name != target]
+    others = read_known_rows(path, file, given, unknown=unknown, exclude=own).table
     predicted, sd = (_of_normal if is_normal(network) else _of_both)(network, others, at)
     truth = _true_numbers(file, network.variables[at], theirs) if own else None
     known = np.zeros(0, dtype=bool) if truth is None else ~np.isnan(truth)
