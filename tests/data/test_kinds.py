@@ -198,6 +198,8 @@ def test_encodings(tmp_path: Path) -> None:
         ({"thousands": "x"}, "thousands must be one character"),
         ({"thousands": ".", "decimal": "."}, "cannot both be"),
         ({"encoding": "klingon"}, "encoding must be one that Python knows"),
+        ({"encoding": "\ud83d"}, "encoding must be one that Python knows"),
+        ({"encoding": "utf-8\0"}, "encoding must be one that Python knows"),
     ],
 )
 def test_what_is_no_way_to_write_text(tmp_path: Path, options: Any, message: str) -> None:

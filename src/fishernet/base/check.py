@@ -92,7 +92,7 @@ def encoding(value: str) -> str:
     """Return the name of an encoding of text as Python has it."""
     try:
         return codecs.lookup(value).name
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):  # a name with a surrogate or a null is no text to look up
         message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(value)}"
         raise SchemaError(message, parameter="encoding") from None
 
