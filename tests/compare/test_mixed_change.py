@@ -115,3 +115,31 @@ def test_intervals_of_many_rows_hold_the_truth_and_are_as_wide_as_rows_tell() ->
             held += change.low < truth < change.high
     assert held >= 15
     assert widths[4500] == pytest.approx(widths[4000] * np.sqrt(4000 / 4500), rel=0.2)
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_a_number_that_changed_under_one_label_says_under_which(holes: float) -> None:
+    def rows(seed: int, longer: float) -> dict[str, Any]:
+        rng = np.random.default_rng(seed)
+        channel, town = rng.choice(["app", "phone", "shop"], 900), rng.choice(["u", "v"], 900)
+        minutes = np.exp(1 + 0.4 * (channel == "shop") + 0.5 * rng.normal(size=900)) + longer * (channel == "phone")
+        columns = {"channel": channel.astype(object), "town": town.astype(object), "minutes": minutes}
+        gone = rng.random((3, 900)) < holes
+        nothing: dict[str, Any] = {"channel": None, "town": None, "minutes": np.nan}
+        return {
+            name: np.where(lacks, nothing[name], cells)
+            for (name, cells), lacks in zip(columns.items(), gone, strict=True)
+        }
+
+    dag = fn.Dag.from_edges(["channel", "town", "minutes"], [("channel", "minutes"), ("town", "minutes")])
+    before, after = rows(1, 0.0), rows(2, 6.0)
+    found = explain(*(fn.Table.from_frame(one, continuous=["minutes"]) for one in (before, after)), dag, **FAST)
+    assert found.changed() == ("minutes",)
+    whole = found.numbers["minutes"]
+    assert whole.given is None
+    assert whole.most is not None
+    assert whole.most.given == ("channel", "phone")
+    for side, frame in ((whole.most.before, before), (whole.most.after, after)):
+        phoned = frame["minutes"][frame["channel"] == "phone"].astype(float)
+        np.testing.assert_allclose(side, np.nanquantile(phoned, [0.1, 0.5, 0.9]), rtol=0.15)
+    assert "given channel = 'phone'" in repr(whole.most)

@@ -230,7 +230,7 @@ def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
         "rows_learned_from": change.n_learned,
         "seed": test.seed,
         "variables": rows,
-        "numbers": {name: {"before": list(of.before), "after": list(of.after)} for name, of in change.numbers.items()},
+        "numbers": {name: _of_number(of) for name, of in change.numbers.items()},
         "configurations": [
             {
                 "variable": c.variable,
@@ -277,7 +277,8 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
     if change.changed():
         lines += ["", "Changed, given their parents:", *_variables(test, change)]
         shown_rows = [c for c in change.by_configuration if c.variable in change.changed()][:top]
-        numbers = [_number_line(of) for name, of in change.numbers.items() if name in change.changed()]
+        moved = [of for name, of in change.numbers.items() if name in change.changed()]
+        numbers = [_number_line(one) for of in moved for one in (of, of.most) if one is not None]
         if shown_rows or numbers:
             lines += ["", "From what to what:", *_configurations(shown_rows), *numbers]
     if change.inherited():
@@ -303,8 +304,16 @@ def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
     return aligned(lines)
 
 
+def _of_number(of: NumberChange) -> Facts:
+    where = {} if of.given is None else {"given": {of.given[0]: str(of.given[1])}}
+    most = {} if of.most is None else {"most": _of_number(of.most)}
+    return {"before": list(of.before), "after": list(of.after), **where, **most}
+
+
 def _number_line(of: NumberChange) -> str:
     was, now = (" | ".join(side) for side in of.texts(number))
+    if of.given is not None:
+        return f"    given {shown_states(dict([of.given]))}: {was} -> {now}"
     return f"  {shown(of.variable)}, below which 10 | 50 | 90 % of the later rows are: {was} -> {now}"
 
 

@@ -67,7 +67,11 @@ class NumberFamilies(Families):
             return None
         level, slopes, _ = _regression(_moments(before))
         expected, was = (level + rows[:, :-1] @ slopes for rows in (after, before))
-        return spread_of(self.variables[family[-1]], expected, before[:, -1] - was, after[:, -1])
+        later = self._tables[1]
+        complete = ~np.isnan(_columns(later, family)).any(axis=1)
+        labels = [(later.variables[p], later.codes[p][complete]) for p in family[:-1]]
+        of_labels = [(label, codes) for label, codes in labels if not label.is_continuous]
+        return spread_of(self.variables[family[-1]], expected, before[:, -1] - was, after[:, -1], of_labels)
 
     def is_small(self, family: Family) -> bool:  # noqa: ARG002
         """Return True: a regression has few parameters."""
