@@ -133,7 +133,8 @@ def test_a_number_that_changed_under_one_label_says_under_which(holes: float) ->
 
     dag = fn.Dag.from_edges(["channel", "town", "minutes"], [("channel", "minutes"), ("town", "minutes")])
     before, after = rows(1, 0.0), rows(2, 6.0)
-    found = explain(*(fn.Table.from_frame(one, continuous=["minutes"]) for one in (before, after)), dag, **FAST)
+    one, other = (fn.Table.from_frame(of, continuous=["minutes"]) for of in (before, after))
+    found = explain(one, other, dag, **FAST)
     assert found.changed() == ("minutes",)
     whole = found.numbers["minutes"]
     assert whole.given is None

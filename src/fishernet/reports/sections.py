@@ -480,7 +480,9 @@ def change(findings: Findings) -> str:
     numbers = [of for name, of in explained.numbers.items() if name in explained.changed()][:SHOWN_CHANGES]
     if numbers:
         quantiles = ("number", "10 % below", "half below", "90 % below")
-        pairs = [(of.variable, zip(*of.texts(number), strict=True)) for of in numbers]
+        every = [one for of in numbers for one in of.told()]
+        names = [one.variable if one.given is None else Html(f"… given {_given(dict([one.given]))}") for one in every]
+        pairs = [(name, zip(*of.texts(number), strict=True)) for name, of in zip(names, every, strict=True)]
         spreads = [(name, *(Html(f"{a} → {b}") for a, b in sides)) for name, sides in pairs]
         parts.append(table("Numbers of the later rows, by the earlier conditional and as they are", quantiles, spreads))
     inherited = explained.inherited()

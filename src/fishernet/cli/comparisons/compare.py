@@ -278,7 +278,7 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
         lines += ["", "Changed, given their parents:", *_variables(test, change)]
         shown_rows = [c for c in change.by_configuration if c.variable in change.changed()][:top]
         moved = [of for name, of in change.numbers.items() if name in change.changed()]
-        numbers = [_number_line(one) for of in moved for one in (of, of.most) if one is not None]
+        numbers = [_number_line(one) for of in moved for one in of.told()]
         if shown_rows or numbers:
             lines += ["", "From what to what:", *_configurations(shown_rows), *numbers]
     if change.inherited():

@@ -39,6 +39,10 @@ class NumberChange:
     most: NumberChange | None = None
     """The same of the rows of one state of a label among the parents: that of which most of the change comes."""
 
+    def told(self) -> list[NumberChange]:
+        """Return the change, and the same under the label of which most of it comes, where there is one."""
+        return [self] if self.most is None else [self, self.most]
+
     def texts(self, written: Callable[[float], str]) -> tuple[list[str], list[str]]:
         """Return both sides as text: as dates of a column of dates, else as numbers are to be written."""
         before, after = (
