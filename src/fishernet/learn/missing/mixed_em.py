@@ -207,13 +207,17 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
 
 
 def _in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return what is drawn of a variable, numbers on their scale no further than `FAR` spreads beyond those known."""
+    """Return what is drawn of a variable, numbers on their scale no further than `FAR` spreads beyond those known.
+
+    Numbers that are all the same tell of no reach.
+    """
     variable, column = rows.variables[v], rows.codes[v]
-    if not variable.is_continuous or variable.missing(column).all():
+    known = column[~variable.missing(column)] if variable.is_continuous else column[:0]
+    scaled = variable.scaled(known)
+    spread = FAR * scaled.std() if len(known) else 0.0
+    if not spread:
         return values
-    known = variable.scaled(column[~variable.missing(column)])
-    spread = FAR * known.std()
-    within: npt.NDArray[Any] = np.clip(values, known.min() - spread, known.max() + spread)
+    within: npt.NDArray[Any] = np.clip(values, scaled.min() - spread, scaled.max() + spread)
     return within
 
 
