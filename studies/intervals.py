@@ -7,6 +7,7 @@ what is true in simulated tables.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ import fishernet as fn
 from fishernet.sklearn import BayesianNetworkRegressor
 from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3, "changes": 50_4})
+SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3, "changes": 50_4, "strata": 50_5, "weights": 50_6})
 TAKES = "--quick ten seconds, usual ten minutes of one processor"
 NAMES, LEVEL = "abcde", 0.95
 EFFECTS = (
@@ -144,6 +145,55 @@ def told(n: int, later: int, spread: float, rate: float, repetition: int) -> tup
     return *held, any(wrong)
 
 
+CAUSES = fn.Dag.from_edges(["age", "drug", "back"], [("age", "drug"), ("age", "back"), ("drug", "back")])
+
+
+def logistic(x: Array) -> Array:
+    """Return the probabilities of logits."""
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def in_strata(n: int, repetition: int) -> float:
+    """Return whether an interval holds what a drug does, where age, a number, makes drug and outcome more likely."""
+    random = np.random.default_rng([SEEDS["strata"], n, repetition])
+    points, weights = np.polynomial.hermite_e.hermegauss(40)
+    true = float((logistic(points + 0.3) - logistic(points - 0.5)) @ weights / weights.sum())
+    age = random.normal(size=n)
+    drug = random.random(n) < logistic(age)
+    back = random.random(n) < logistic(age - 0.5 + 0.8 * drug)
+    table = fn.Table.from_frame({"age": age, "drug": np.where(drug, "y", "n"), "back": np.where(back, "y", "n")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fn.FishernetWarning)  # that age is cut
+        found = fn.explain.effect(CAUSES, table, "drug", "back", values=["n", "y"], n=100, seed=repetition)
+    return float(found.low[1, 1] <= true <= found.high[1, 1])
+
+
+def of_survey(n: int, share: float, random: np.random.Generator) -> fn.Table:
+    """Return answers of a population of which 40 % are old, a sample with another share, and weights that mend it."""
+    old = random.random(n) < share
+    answer = random.random(n) < np.where(old, 0.7, 0.3)
+    columns = {
+        "age": np.where(old, "old", "young"),
+        "answer": np.where(answer, "yes", "no"),
+        "z": random.integers(0, 3, n),
+    }
+    weights = 1.01 * np.where(old, 0.4 / share, 0.6 / (1 - share))
+    return fn.Table.from_frame({**columns, "weight": weights}, weights="weight", categorical=["z"])
+
+
+def told_apart(shares: tuple[float, float], repetition: int) -> tuple[bool, bool]:
+    """Return whether samples of one population are told apart with their weights, and without."""
+    random = np.random.default_rng([SEEDS["weights"], round(100 * shares[1]), repetition])
+    weighted = [of_survey(300, share, random) for share in shares]
+    found = []
+    for one, other in (weighted, [fn.Table(table.variables, table.codes) for table in weighted]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fn.FishernetWarning)  # that rows are drawn
+            test = fn.compare.two_sample_test(one, other, permutations=199, seed=repetition)
+        found.append(bool(test.p_value <= 0.05))
+    return found[0], found[1]
+
+
 def compute(run: Run) -> Iterator[Table]:
     """Yield how often intervals hold what is true, and how often tests reject what is."""
     settings = run.choose(EFFECTS[:2], EFFECTS)
@@ -174,6 +224,21 @@ def compute(run: Run) -> Iterator[Table]:
         rows.append([*pair, sum(len(one[0]) for one in of_tables), *map(mean, (*shares, accused))])
     header = ["before", "after", "spread", "mixed", "changed", "held, %", "unchanged held, %", "innocent accused, %"]
     yield Table("changes", header, rows, ["", "", ".1f", ".1f", "", ".1f", ".1f", ".1f"])
+    rows = []
+    for n in run.choose((60,), (60, 200, 1_000)):
+        found = list(run.map(in_strata, [(n, r) for r in range(run.choose(5, 300))]))
+        rows.append([n, mean([100 * one for one in found])])
+    yield Table("strata", ["rows", "held, %"], rows, ["", ".1f"])
+    rows = []
+    for samples in run.choose(((0.7, 0.25),), ((0.4, 0.4), (0.7, 0.25))):
+        pairs = list(run.map(told_apart, [(samples, r) for r in range(run.choose(5, 800))]))
+        rows.append([*samples, *(mean([100.0 * pair[k] for pair in pairs]) for k in range(2))])
+    yield Table(
+        "weights",
+        ["old in one, of 0.4", "in the other", "with weights, %", "without, %"],
+        rows,
+        [".2f", ".2f", ".1f", ".1f"],
+    )
 
 
 if __name__ == "__main__":

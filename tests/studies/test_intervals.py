@@ -10,7 +10,7 @@ from studies.study import Run
 
 def test_the_quick_form_has_all_tables_of_shares() -> None:
     tables = {table.name: table for table in study.compute(Run("quick"))}
-    assert set(tables) == {"effects", "numbers", "tests", "changes"}
+    assert set(tables) == {"effects", "numbers", "tests", "changes", "strata", "weights"}
     cells = [cell for table in tables.values() for row in table.rows for cell in row if isinstance(cell, dict)]
     assert all(0 <= cell["mean"] <= 100 for cell in cells)
 
