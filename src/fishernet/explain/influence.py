@@ -22,7 +22,8 @@ from fishernet.data.arrays import row_positions
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data
 from fishernet.explain.answers import Answer, answer_of
-from fishernet.explain.responses import Response, response_of
+from fishernet.explain.number_responses import response_of
+from fishernet.explain.responses import Response
 from fishernet.models.model import Model
 
 Numbers = npt.NDArray[np.float64]
