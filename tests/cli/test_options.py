@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import fishernet as fn
+from fishernet.cli.evidence import known_values
 from fishernet.cli.models import check_model_output, read_model, write_model
-from fishernet.cli.options import Reading, arcs, known_values, parse_bins, read_tiers, refuse_empty
+from fishernet.cli.options import Reading, arcs, parse_bins, read_tiers, refuse_empty
 from fishernet.cli.terminal import ending
 from tests.cli.running import written
 from tests.networks import random_network

@@ -16,6 +16,7 @@ import numpy as np
 from fishernet import explain as explanations
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
+from fishernet.cli.evidence import Known, given_option, known_values, states_alone, values_to_set, weighted_states
 from fishernet.cli.models import (
     has_numbers,
     has_states,
@@ -24,18 +25,7 @@ from fishernet.cli.models import (
     require,
     wrong_kind,
 )
-from fishernet.cli.options import (
-    Known,
-    Reading,
-    given_option,
-    known_values,
-    model_argument,
-    states_alone,
-    text_options,
-    values_to_set,
-    weighted_states,
-    weights_option,
-)
+from fishernet.cli.options import Reading, model_argument, text_options, weights_option
 from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
 from fishernet.infer import Beside, Conditioned

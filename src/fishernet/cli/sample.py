@@ -13,18 +13,9 @@ import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, generator
+from fishernet.cli.evidence import Known, given_option, known_values, states_alone
 from fishernet.cli.models import called, has_numbers, has_states, is_dependency, read_model, require
-from fishernet.cli.options import (
-    Known,
-    count,
-    given_option,
-    known_values,
-    model_argument,
-    option_of,
-    seed_option,
-    states_alone,
-    taken,
-)
+from fishernet.cli.options import count, model_argument, option_of, seed_option, taken
 from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.data import Table, as_table
 
