@@ -38,7 +38,7 @@ from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.encoding.scales import Scale, chosen_scale, rounding_unit
 from fishernet.data.meeting import Met, met_by, renamed, strangers
 from fishernet.data.options import Options
-from fishernet.data.variable import Column, label_array
+from fishernet.data.variable import Column, Variable, label_array
 
 Scales = str | Mapping[str, str | Scale | None]
 Blocks = Iterable[npt.NDArray[Any]]
@@ -204,7 +204,9 @@ def _as_known(column: SourceColumn, variable: Column, reading: Reading | None) -
     How they are written is found anew: a model may meet its columns as other people write them.
     """
     numbers = variable.is_continuous or variable.cuts is not None
-    if column.holds_numbers or column.declared or not (numbers or _are_numbers(variable)):
+    if column.holds_numbers or column.declared:
+        return column
+    if not variable.is_continuous and variable.cuts is None and not _say_numbers(variable):
         return column
     cells = column.coded
     labels = cells.labels.tolist()
@@ -220,12 +222,13 @@ def _as_known(column: SourceColumn, variable: Column, reading: Reading | None) -
     return cells if reading is None else cells.of_numbers(reading.numbers(labels), reading.unit)
 
 
-def _are_numbers(variable: Column) -> bool:
+def _say_numbers(variable: Variable) -> bool:
     """Whether all states are numbers, or text that says some."""
     states = [state for state in variable.states if state != variable.missing_state]
-    if not all(isinstance(state, str) for state in states):
-        return all(map(_is_number, states))
-    return bool(states) and reading_of(list(map(str, states)), np.ones(len(states), dtype=np.int64), None) is not None
+    if not states or variable.are_numbers:
+        return bool(states)
+    texts = [state for state in states if isinstance(state, str)]
+    return len(texts) == len(states) and reading_of(texts, np.ones(len(texts), dtype=np.int64), None) is not None
 
 
 def _is_number(state: object) -> bool:

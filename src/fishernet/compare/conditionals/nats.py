@@ -7,7 +7,8 @@ tables are drawn with the sizes of the configurations; the interval holds the di
 neither among the smallest nor among the largest 2.5 % of what is drawn, and the estimate is the one at which it lies in
 the middle; more places are put where what is drawn comes to reach what is observed all at once, as it does of many
 rows. Where nothing changed the draws are exact (`state_tests`), and so is the p-value of the test, which the interval
-takes over: it holds 0 where the test does not reject.
+takes over: it holds 0 where the test does not reject. The draws know no state that the earlier rows lack, so that its
+upper end is moved by what such states leave open.
 """
 
 from __future__ import annotations

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.names import cut, shown
 from fishernet.data import Column, State, Variable
+from fishernet.data.arrays import Codes
 from fishernet.data.encoding.dates import Unit, date_texts
 
 Array = npt.NDArray[np.float64]
-
-Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 QUANTILES = (0.1, 0.5, 0.9)
 VARIANCE = 1e-12  # of residuals, at least
