@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -316,6 +317,20 @@ def test_what_intervals_hold_and_tests_reject() -> None:
     )
     worst = sorted(changes, key=lambda row: of(row["held, %"]))[:2]
     assert {row["spread"] for row in worst} == {min(row["spread"] for row in changes)}
+    strata = [of(row["held, %"]) for row in told.tables["strata"]]
+    mended = told.tables["weights"][-1]
+    apart = [of(mended[way]) for way in ("with weights, %", "without, %")]
+    held_in_strata = f"hold {min(strata):.0f} to {max(strata):.0f} %"
+    told.says(
+        f"{held_in_strata} of effects",
+        f"told apart in {apart[0]:.1f} % of tests",
+        f"without the weights in {apart[1]:.1f} %",
+    )
+    docs = Path(__file__).parents[2] / "docs"
+    assert held_in_strata in (docs / "causes.md").read_text(encoding="utf-8")
+    comparing = (docs / "comparing-tables.md").read_text(encoding="utf-8")
+    assert f"told apart in {apart[0]:.1f} % of tests" in comparing
+    assert f"in {apart[1]:.1f} % without their weights" in comparing
     first, _, nine, _, rare = tests
     told.says(
         f"in {of(first['G, %']):.1f} % (G) and {of(first['chi-squared, %']):.1f} % (chi-squared) with 50 rows",
