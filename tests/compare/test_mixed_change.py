@@ -60,6 +60,12 @@ def test_the_graph_that_is_given_may_lead_from_a_number_to_a_label() -> None:
     assert {name for change in found.by_configuration for name in change.configuration} == {"x"}
 
 
+def test_a_label_that_numbers_explain_may_have_one_state_in_a_table() -> None:
+    """The graph is searched for, so that regressions of the label on numbers are tried in either table."""
+    always, before = table(300, 11, odds=-40), table(300, 12, odds=4)
+    assert explain(before, always, **FAST).changed() == ("b",)
+
+
 def test_a_label_below_numbers_is_not_accused_of_what_changed_above() -> None:
     """The numbers shift by half their spread; the label depends on them as before."""
 

@@ -23,7 +23,10 @@ def log_shares(X: Array, codes: Codes, n_states: int) -> Array:
     codes : (n,)
         The labels.
     n_states : int
+        At least 1.
     """
+    if n_states == 1:
+        return np.zeros((len(X), 1))
     counts: Array = np.bincount(codes, minlength=n_states) + np.float64(0.5)
     order = np.argsort(-counts, kind="stable")
     place = np.argsort(order)  # the slopes are beside the most frequent state, whose own are 0: so they are small
