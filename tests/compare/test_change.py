@@ -292,6 +292,20 @@ def test_columns_that_one_table_lacks_are_said_and_the_others_answered() -> None
     assert (found.changed(), list(found.by_variable)) == (("a",), ["a", "b", "c"])
 
 
+def test_a_graph_is_taken_on_the_columns_that_it_shares_with_the_tables() -> None:
+    part = fn.Dag.from_edges(["a", "b"], [("a", "b")])
+    with pytest.warns(FishernetWarning, match="'c', 'd' are not in the graph"):
+        found = explain(*TABLES, part, **FAST)
+    assert (found.changed(), list(found.by_variable)) == (("a",), ["a", "b"])
+    with pytest.warns(FishernetWarning, match="'d' is only in the first table"):
+        found = explain(TABLES[0], TABLES[1].select(["a", "b", "c"]), BEFORE, **FAST)
+    assert (found.changed(), list(found.by_variable)) == (("a",), ["a", "b", "c"])
+    with pytest.warns(FishernetWarning, match="'c', 'd' are not in the graph"):
+        assert fn.compare.explain_changes(TABLES, part, **FAST).graph.names == ("a", "b")
+    with pytest.warns(FishernetWarning, match="'c', 'd' are not in the graph"):
+        assert fn.compare.Monitor(TABLES[0], part).update(TABLES[1]).changed() == ("a",)
+
+
 # ----------------------------------------------------------------------------------------------------- bad input
 
 ROWS = ASIA.sample(30, seed=1)

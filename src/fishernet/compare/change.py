@@ -24,7 +24,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import cut, listed
+from fishernet.base.names import cut
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import word
@@ -35,17 +35,25 @@ from fishernet.compare.conditionals.nats import Nats
 from fishernet.compare.conditionals.number_change import NumberChange
 from fishernet.compare.conditionals.orders import families_of, graphs_of_sparse_change
 from fishernet.compare.corrections import MOST_SPLITS, holm
-from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order, told_of_rows
+from fishernet.compare.graph_of_tables import (
+    GraphOfTables,
+    given_graph,
+    graph_of_tables,
+    in_order,
+    shared_with_graph,
+    told_of_rows,
+)
 from fishernet.compare.mechanisms import marginals, nats_by_configuration
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import check_permutations, joined, without_determined_columns
 from fishernet.data import Source, State
+from fishernet.data.matching import as_data
 from fishernet.data.options import Bins
 from fishernet.data.pooling import counted
 from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Graph
-from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
+from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer.factors import is_model
 from fishernet.models.conditionals.base import shown_states
 
@@ -233,7 +241,9 @@ def explain_change(
     net : BayesianNetwork or Dag, optional
         The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
         graphs with other directions of its arcs: those in which few conditionals changed count most. Of more than
-        100,000 rows, it is learned from so many drawn at random, and all are tested.
+        100,000 rows, it is learned from so many drawn at random, and all are tested. A column that a given graph lacks
+        is left out with a warning; where a table lacks a variable of the graph, its children are given their other
+        parents.
     graphs : int
         How many graphs are looked at, at most.
     permutations : int
@@ -318,9 +328,12 @@ def explain_change(
         one, other = counted(before, after, "explain_change", ("before", "after"))
         names = one.names
     else:
-        first, second = joined(before, after, bins, "explain_change", ("before", "after"))
+        read = as_data(before, "explain_change"), as_data(after, "explain_change")
+        first, second = joined(read[0], read[1], bins, "explain_change", ("before", "after"))
         if net is None:
             first, second = without_determined_columns(first, second, each=True)
+        else:
+            net, (first, second) = shared_with_graph(net, (first, second), read, "explain_change")
         names = first.names
         one, other = in_order(first), in_order(second)
     families = families_of_tables((one, other), options)
@@ -405,15 +418,6 @@ def _of_networks(before: Any, after: Any, options: Options) -> ChangeResult:
     changes = () if numbers else of_networks(before, after)
     graphs, how = ((after.dag, 1.0),), (options.level, None, options.seed, options.min_effect)
     return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, (), {}, graphs, *how)
-
-
-def given_graph(net: Graph | HasGraph, names: Sequence[str]) -> Dag:
-    """Return the graph that was given, on the tables' columns; SchemaError if it has others."""
-    graph = graph_of(net, "net")
-    if set(graph.names) != set(names):
-        different = sorted(set(graph.names) ^ set(names))
-        raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
-    return Dag.from_edges(names, directed_arcs(graph, "net"))
 
 
 def sparse_graphs(families: Families, best: Dag, most: int, level: float) -> Weighted:

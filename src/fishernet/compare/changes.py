@@ -29,11 +29,10 @@ from fishernet.compare.change import (
     Options,
     explained,
     families_of_tables,
-    given_graph,
     sparse_graphs,
 )
 from fishernet.compare.conditionals.mixed_families import family_counts
-from fishernet.compare.graph_of_tables import GraphOfTables, graph_of_tables, in_order
+from fishernet.compare.graph_of_tables import GraphOfTables, given_graph, graph_of_tables, in_order, shared_with_graph
 from fishernet.compare.shares import first_names
 from fishernet.compare.two_sample import joined_all, without_determined_columns
 from fishernet.data import Table
@@ -183,10 +182,12 @@ def explain_changes(
     way = word(against, "against", AGAINST, error=FishernetError)
     if net is not None:
         graph_of(net, "net")
-    named = _named(tables, by)
+    named = {name: as_data(table, PURPOSE) for name, table in _named(tables, by).items()}
     read = joined_all(named, bins, PURPOSE)
     if net is None:
         read = list(without_determined_columns(*read))
+    else:
+        net, read = shared_with_graph(net, read, list(named.values()), PURPOSE)
     names = read[0].names
     ready = dict(zip(named, (in_order(table) for table in read), strict=True))
     columns = next(iter(ready.values())).names

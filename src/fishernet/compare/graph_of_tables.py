@@ -13,7 +13,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.names import several
+from fishernet.base.errors import SchemaError, warn
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Watch
 from fishernet.compare.conditionals.number_families import MOST_ROWS
 from fishernet.data import Source, Table
@@ -22,7 +23,8 @@ from fishernet.data.matching import is_table
 from fishernet.data.options import AUTO
 from fishernet.data.pooling import Together, stacked
 from fishernet.data.variable import Variable, mixes_numbers
-from fishernet.graphs import Dag
+from fishernet.graphs import Dag, Graph
+from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.learn import parameters, structure
 from fishernet.learn.missing.ways import nearly_empty
 from fishernet.learn.order import FEW_OF_BOTH, Order
@@ -47,6 +49,35 @@ class GraphOfTables:
 
     dag: Dag
     n_learned: int | None = None
+
+
+def given_graph(net: Graph | HasGraph, names: Sequence[str]) -> Dag:
+    """Return the graph that was given, on the tables' columns; SchemaError if it has others."""
+    graph = graph_of(net, "net")
+    if set(graph.names) != set(names):
+        different = sorted(set(graph.names) ^ set(names))
+        raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
+    return Dag.from_edges(names, directed_arcs(graph, "net"))
+
+
+def shared_with_graph(
+    net: Graph | HasGraph, tables: Sequence[Table], read: Sequence[Table], purpose: str
+) -> tuple[Dag, list[Table]]:
+    """Return the columns that tables of the same variables share with a graph, and the graph on these.
+
+    What the graph lacks is left out with a warning, and so is a variable that not all tables have, as they were `read`:
+    its children are given their other parents. SchemaError where no table has a variable of the graph.
+    """
+    graph = graph_of(net, "net")
+    names = [name for name in tables[0].names if name in set(graph.names)]
+    beyond = [name for name in tables[0].names if name not in set(graph.names)]
+    if set(graph.names) - {name for table in read for name in table.names} or not names:
+        return given_graph(net, tables[0].names), list(tables)
+    if beyond:
+        not_there = "is not" if len(beyond) == 1 else "are not"
+        warn(f"{purpose} answers without some columns: {listed(beyond)} {not_there} in the graph")
+    arcs = [arc for arc in directed_arcs(graph, "net") if set(arc) <= set(names)]
+    return Dag.from_edges(names, arcs), [table.select(names) for table in tables]
 
 
 def graph_of_tables(sources: Sequence[Source]) -> GraphOfTables:

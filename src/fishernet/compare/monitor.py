@@ -33,13 +33,12 @@ from fishernet.base.random import Seed
 from fishernet.compare.change import (
     Options,
     families_of_tables,
-    given_graph,
 )
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.mixed_families import family_counts
 from fishernet.compare.conditionals.orders import families_of
 from fishernet.compare.corrections import Outcome, holm_sidak
-from fishernet.compare.graph_of_tables import graph_of_tables, in_order
+from fishernet.compare.graph_of_tables import given_graph, graph_of_tables, in_order, shared_with_graph
 from fishernet.compare.missing_shares import MissingChange, missing_changes
 from fishernet.compare.monitor_state import MonitorState
 from fishernet.compare.shares import first_names
@@ -206,10 +205,12 @@ class Monitor:
         self._options = Options.checked(permutations, resamples, level, min_effect, 1.0, seed)
         if net is not None:
             graph_of(net, "net")
-        table = whole_rows(as_data(reference, PURPOSE), PURPOSE)
-        if table.n_rows == 0:
+        read = whole_rows(as_data(reference, PURPOSE), PURPOSE)
+        if read.n_rows == 0:
             raise SchemaError("the reference has no rows")
-        table = prepared(table, bins)
+        table = prepared(read, bins)
+        if net is not None:
+            net, (table,) = shared_with_graph(net, [table], [read], PURPOSE)
         self._variables, self._names = table.variables, table.names
         table = in_order(table)
         known = None if state is None else MonitorState.read(Path(state))

@@ -105,6 +105,8 @@ class OfBoth:
         The others are expected as their parents say, so that an answer does not hang on them.
         """
         known = [v.name for v, column in zip(rows.variables, rows.codes, strict=True) if not v.missing(column).all()]
+        if not known:
+            return {}
         asked = {*known, *self.net.dag.ancestors(known)}
         places = [v for v, name in enumerate(self.net.names) if name in asked]
         if len(places) == len(self.net.names):

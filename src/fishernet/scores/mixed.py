@@ -119,8 +119,9 @@ class MixedTerms:
             gains, known = self._incomplete.told_by_parents(families.children, families.offsets, families.parents)
         if not self._averaged:
             return np.asarray(np.where(known > 0, gains, 0.0) + alone)
-        total = float(self._source.total)
-        return np.asarray(told_as_by_all(gains, known, total, self._price, n_parameters - ALONE) + alone)
+        total, of_arcs = float(self._source.total), self._arc_price * np.diff(families.offsets)
+        told = told_as_by_all(gains, known, total, self._price, n_parameters - ALONE, of_arcs)
+        return np.asarray(told + alone)
 
     @cached_property
     def _incomplete(self) -> _core.IncompleteRows:

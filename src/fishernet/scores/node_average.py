@@ -35,7 +35,8 @@ class NodeAverage(Score):
     The scores of two graphs come from different rows and differ by chance, by the root of N. So BIC's price would keep
     arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
     that are missing. On complete data this is BIC. What n rows show by chance counts N / n times, and so does BIC's
-    price at least: what parents cost, ``price (q - 1) (r - 1)``, has ``max(price, N / n log(N) / 2)`` for its price.
+    price at least: what parents cost, ``price (q - 1) (r - 1)``, has ``max(price, N / n log(N) / 2)`` for its price,
+    and the price of an arc to a number counts N / n times as well.
     Otherwise independent columns, each of which lacks most of its cells, are all joined by arcs.
 
     Parameters
@@ -113,15 +114,18 @@ class NodeAverageTerms:
         return np.asarray(told - self.price * configurations * free)
 
 
-def told_as_by_all(gains: Floats, known: Floats, total: float, price: float, of_parents: Floats) -> Floats:
+def told_as_by_all(
+    gains: Floats, known: Floats, total: float, price: float, of_parents: Floats, of_arcs: Floats | float = 0.0
+) -> Floats:
     """Return what parents would tell if all rows knew the families, less what few rows tell by chance.
 
-    Families have gains of log-likelihood, the weight of the rows that are complete in them, which are `known`, and
-    parameters of their parents, each (n_families,). Where no row knows a family it gains nothing.
+    Families have gains of log-likelihood, the weight of the rows that are complete in them, which are `known`,
+    parameters of their parents, and what a prior on graphs asks for their arcs, each (n_families,). Where no row knows
+    a family it gains nothing.
     """
     times = total / np.where(known > 0, known, total)
     dearer = np.maximum(0.0, times * price_of_rows(total, 0.0) - price)
-    found: Floats = np.where(known > 0, gains * times, 0.0) - dearer * of_parents
+    found: Floats = np.where(known > 0, gains * times, 0.0) - dearer * of_parents - (times - 1) * of_arcs
     return found
 
 

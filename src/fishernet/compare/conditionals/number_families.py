@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from fishernet.compare.conditionals.nats import TAIL, UNKNOWN, Nats
 from fishernet.compare.conditionals.number_change import NumberChange, spread_of
 from fishernet.compare.conditionals.number_tests import regression_p_value
 from fishernet.compare.corrections import Outcome
-from fishernet.data import Column, State, Table
+from fishernet.data import Column, Continuous, State, Table
 
 Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
@@ -95,7 +96,7 @@ class NumberFamilies(Families):
 
     def _bayes_factor(self, family: Family) -> float:
         before, after = self.rows(family)
-        if min(len(before), len(after)) <= len(family):
+        if min(len(before), len(after)) <= _varying(before, after):
             return 0.0
         both = np.concatenate([before, after])
         return _bic(before, len(before)) + _bic(after, len(after)) - _bic(both, len(both))
@@ -112,12 +113,15 @@ class NumberFamilies(Families):
         the estimate less what chance adds as their mean, and cut at 0.
         """
         before, after = self.rows(family)
-        if min(len(before), len(after)) <= len(family):
+        width = _varying(before, after)
+        if min(len(before), len(after)) <= width:
             return UNKNOWN
-        by_chance = (len(family) + 1) / 2 * (1 / len(before) + 1 / len(after))
-        estimate = _nats(_moments(before), _moments(after)) - by_chance
-        tables = [_Reweighted(rows, random) for rows in (before, after)]
-        drawn = np.array([_nats(*(of.drawn() for of in tables)) for _ in range(self._draws_for(p_value))])
+        by_chance = (width + 1) / 2 * (1 / len(before) + 1 / len(after))
+        child = cast(Continuous, self.variables[family[-1]])
+        rounded = child.least_variance(float(before[:, -1].mean()))
+        estimate = _nats(_moments(before), _moments(after), rounded) - by_chance
+        one, other = (_Reweighted(rows, random) for rows in (before, after))
+        drawn = np.array([_nats(one.drawn(), other.drawn(), rounded) for _ in range(self._draws_for(p_value))])
         low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
         return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
 
@@ -183,6 +187,12 @@ def _marks(codes: npt.NDArray[np.int64], n: int) -> Array:
     return np.asarray(codes[:, None] == np.arange(1, n), dtype=np.float64)
 
 
+def _varying(before: Array, after: Array) -> int:
+    """Return how many columns of a regression vary, the child among them; those of labels that do not occur do not."""
+    rows = np.concatenate([before, after])
+    return int(np.count_nonzero((rows != rows[:1]).any(axis=0)))
+
+
 def _moments(rows: Array, weights: Array | None = None) -> Moments:
     shares = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
     mean = shares @ rows
@@ -212,9 +222,13 @@ def _regression(moments: Moments) -> tuple[float, Array, float]:
     return float(mean[-1] - slopes @ mean[:-1]), slopes, max(float(rest), np.finfo(float).tiny)
 
 
-def _nats(before: Moments, after: Moments) -> float:
-    """Return the divergence of two regressions of the last column on the others, whose moments are those after."""
-    (level, slopes, rest), (level_after, slopes_after, rest_after) = (_regression(of) for of in (before, after))
+def _nats(before: Moments, after: Moments, rounded: float) -> float:
+    """Return the divergence of two regressions of the last column on the others, whose moments are those after.
+
+    What a regression leaves is at least what rounding does.
+    """
+    (level, slopes, left), (level_after, slopes_after, left_after) = (_regression(of) for of in (before, after))
+    rest, rest_after = max(left, rounded), max(left_after, rounded)
     mean, covariance = after[0][:-1], after[1][:-1, :-1]
     turned = slopes_after - slopes
     apart = (level_after - level + turned @ mean) ** 2 + turned @ covariance @ turned

@@ -40,8 +40,8 @@ class FamilyCounts:
             self._statistics.update(zip(sets, self._cases.statistics(sets), strict=True))
 
     def of(self, table: Table) -> FamilyCounts:
-        """Return the counts of another table in the same states."""
-        return FamilyCounts(table.conform(self.source.variables))
+        """Return the counts of another table in the same states; what is none of them counts as missing."""
+        return FamilyCounts(table.conform(self.source.variables, unknown="missing"))
 
     def cells(self, family: Family) -> Array:
         """Return the counts of a family, (configurations, states)."""

@@ -31,6 +31,7 @@ from fishernet.learn.em import Effort, EmResult, fit, steps_ahead
 from fishernet.models import BayesianNetwork
 
 LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
+FEWEST = 3  # rows that learners of graphs take
 Numbers = npt.NDArray[np.float64]
 
 
@@ -139,6 +140,16 @@ class GaussianSteps(Generic[Model]):
         total = self.weights.sum()
         return Scatter(float(total), mean, np.diag(variance * total), self.names)
 
+    def rows_of_two(self) -> float:
+        """Return how many rows know two columns, on average, by their weights; `FEWEST` at least, if there are so many.
+
+        That is not what the rows tell of the columns in all, which is more, but what they tell of a pair.
+        """
+        known = np.asarray(~np.isnan(self.columns), dtype=np.float64)
+        together = (known * self.weights) @ known.T
+        pairs = together[np.triu_indices_from(together, 1)] if len(known) > 1 else together.ravel()
+        return float(max(pairs.mean(), min(FEWEST, self.weights.sum())))
+
     def expected(self, model: Model) -> tuple[float, Scatter]:
         """Return the log-likelihood of what is known, and the expected scatter of all rows."""
         mean, covariance = np.asarray(model.mean), np.asarray(model.covariance)
@@ -195,11 +206,17 @@ def _any_normal(scatter: Scatter) -> _AnyNormal:
 
 
 def expected_numbers(data: Any) -> Any:
-    """Return the expected scatter of a table of numbers some of which are missing; other data as they are."""
+    """Return the expected scatter of a table of numbers some of which are missing; other data as they are.
+
+    It is that of as many rows as know two columns, on average: what is expected of a cell follows from the others, and
+    tells nothing. By all rows, columns that know little of one another would be joined by arcs that mean nothing.
+    """
     if isinstance(data, np.ndarray) or not (is_table(data) or is_frame(data)):
         return data
     rows = data if is_table(data) else Table.from_frame(data)
     if not rows.has_missing or not rows.variables or not all(v.is_continuous for v in rows.variables):
         return rows
     found = gaussian_em(rows, _any_normal, Effort(restarts=1, max_steps=100, tolerance=1e-6))
-    return GaussianSteps.of(rows, _any_normal).expected(found.model)[1]
+    steps = GaussianSteps.of(rows, _any_normal)
+    scatter, n = steps.expected(found.model)[1], steps.rows_of_two()
+    return Scatter(n, scatter.mean, scatter.S * (n / scatter.n), scatter.names)
