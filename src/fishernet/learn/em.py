@@ -101,7 +101,9 @@ class Effort:
     max_steps: int
     """Steps of each restart."""
     tolerance: float
-    """A restart ends when a step gains less than this, in nats a symbol or cell."""
+    """A restart ends when a step gains less than this, in nats a symbol or cell.
+
+    Where more is added to the counts than `Steps.log_prior` knows of, steps may lose as well."""
     began: float = field(default_factory=time.monotonic)
     """When the work began."""
 
@@ -119,14 +121,6 @@ def log_prior(parameters: Iterable[Numbers], smoothing: float) -> float:
 
 
 Leap = Callable[[Model, Model, Model, float], Model]
-
-
-def steps_ahead(step: float, bend: float, most: float) -> float:
-    """Return how many steps lie between two models and where they lead to (Varadhan and Roland, 2008).
-
-    The step from one to the next has some length, and so has what the step after it is apart from it.
-    """
-    return min(max(1.0, step / bend if bend > 0 else most), most)
 
 
 def fit(
@@ -205,7 +199,7 @@ def _improve(
         while len(trace) <= effort.max_steps and not converged and not stopped:
             before, now = now, looked_at(steps.maximized(now[0], now[2]))
             trace.append(now[3])
-            converged = trace[-1] - trace[-2] < effort.tolerance * steps.size
+            converged = abs(trace[-1] - trace[-2]) < effort.tolerance * steps.size
             stopped = late(len(trace) - 1) and not converged
             if leap is None or converged or stopped or len(trace) > effort.max_steps:
                 continue

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -27,8 +26,8 @@ from fishernet.base.progress import Watch
 from fishernet.data import Scatter, Table
 from fishernet.data.matching import is_frame, is_table
 from fishernet.infer.normal import Gap, gaps_of
-from fishernet.learn.em import Effort, EmResult, fit, steps_ahead
-from fishernet.models import BayesianNetwork
+from fishernet.learn.em import Effort, EmResult, fit
+from fishernet.learn.missing.extrapolation import Extrapolation
 
 LEAST_SHRUNK = 1e-6  # so that a column that is a sum of others can be factored
 FEWEST = 3  # rows that learners of graphs take
@@ -66,45 +65,8 @@ def gaussian_em(
     steps = GaussianSteps.of(rows, refit)
     known = steps.of_known_cells()
     start = refit(known)
-    leap: Any = partial(_extrapolated, known) if regressions else None
+    leap: Any = Extrapolation(known.mean, np.sqrt(np.diagonal(known.S) / known.n)) if regressions else None
     return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, leap=leap, watch=watch)
-
-
-def _extrapolated(
-    known: Scatter, first: BayesianNetwork, second: BayesianNetwork, third: BayesianNetwork, most: float
-) -> BayesianNetwork:
-    """Return where three networks in a row lead to, up to so many steps ahead.
-
-    The step is taken in what each regression says at the means of the known cells, in its coefficients, and in the
-    logarithm of its standard deviation; the former are counted in the columns' spreads, so that no unit tells.
-    """
-    a, b, c = (np.concatenate([_standardized(of, known) for of in net.conditionals]) for net in (first, second, third))
-    step, bend = b - a, c - 2 * b + a
-    ahead = steps_ahead(float(np.linalg.norm(step)), float(np.linalg.norm(bend)), most)
-    far = a + 2 * ahead * step + ahead**2 * bend
-    ends = np.cumsum([len(of.parents) + 2 for of in third.conditionals])
-    parts = zip(third.conditionals, np.split(far, ends[:-1]), strict=True)
-    made = [_from_standardized(of, values, known) for of, values in parts]
-    return BayesianNetwork(third.variables, made, n_rows=third.n_rows)
-
-
-def _standardized(of: Any, known: Scatter) -> Numbers:
-    """Return a regression's level at the means, its coefficients, and the logarithm of its standard deviation."""
-    spread, parents = _spread(known), list(of.parents)
-    intercept, coefficients, sd = of.as_regression()
-    level = intercept + coefficients @ known.mean[parents] - known.mean[of.child]
-    return np.array([level / spread[of.child], *(coefficients * spread[parents] / spread[of.child]), math.log(sd)])
-
-
-def _from_standardized(of: Any, values: Numbers, known: Scatter) -> Any:
-    spread = _spread(known)
-    coefficients = values[1:-1] * spread[of.child] / spread[list(of.parents)]
-    level = values[0] * spread[of.child] + known.mean[of.child] - coefficients @ known.mean[list(of.parents)]
-    return type(of)(of.child, of.parents, of.variables, level, coefficients, math.exp(values[-1]))
-
-
-def _spread(known: Scatter) -> Numbers:
-    return np.asarray(np.sqrt(np.diagonal(known.S) / known.n))
 
 
 @dataclass(frozen=True)

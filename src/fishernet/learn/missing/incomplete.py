@@ -27,7 +27,8 @@ from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible
 from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
-from fishernet.learn.em import Effort, EmResult, fit, steps_ahead, warn_of_stop
+from fishernet.learn.em import Effort, EmResult, fit, warn_of_stop
+from fishernet.learn.missing.extrapolation import Extrapolation
 from fishernet.learn.missing.hidden_states import Numbers, chosen_states
 from fishernet.learn.missing.mixtures import Mixture
 from fishernet.models import BayesianNetwork, FullTable
@@ -36,7 +37,6 @@ from fishernet.models.conditionals.base import check_cells
 Cells = npt.NDArray[np.float64]
 
 MOST_COMPLETIONS = 2**10  # states of a gap that are counted one by one; of more, as many are drawn
-SMALLEST = 1e-200  # what an extrapolated probability may become: not 0, which would make rows impossible
 
 
 class AvailableCases(Source):
@@ -215,33 +215,6 @@ def with_tables(model: BayesianNetwork, tables: Sequence[Cells]) -> BayesianNetw
     return BayesianNetwork(model.variables, conditionals, n_rows=model.n_rows)
 
 
-def extrapolated(
-    first: BayesianNetwork, second: BayesianNetwork, third: BayesianNetwork, most: float
-) -> BayesianNetwork:
-    """Return where three networks in a row lead to, up to so many steps ahead (Varadhan and Roland, 2008).
-
-    The step is taken in the logarithms of the probabilities; those that are 0 stay so.
-    """
-    ways = [_way(*of) for of in zip(first.conditionals, second.conditionals, third.conditionals, strict=True)]
-    length = np.sqrt(sum(float((step**2).sum()) for _, step, _, _ in ways))
-    change = np.sqrt(sum(float((bend**2).sum()) for _, _, bend, _ in ways))
-    ahead = steps_ahead(length, change, most)
-    tables = []
-    for begin, step, bend, positive in ways:
-        far = np.where(positive, begin + 2 * ahead * step + ahead**2 * bend, -np.inf)
-        table = np.maximum(np.exp(far - far.max(axis=1, keepdims=True)), np.where(positive, SMALLEST, 0.0))
-        tables.append(table / table.sum(axis=1, keepdims=True))
-    return with_tables(third, tables)
-
-
-def _way(first: Any, second: Any, third: Any) -> tuple[Cells, Cells, Cells, npt.NDArray[np.bool_]]:
-    """Return the logarithms of the first table, the step to the second, how the next differs, and what is positive."""
-    tables = [conditional.probabilities for conditional in (first, second, third)]
-    positive = np.logical_and.reduce([table > 0 for table in tables])
-    a, b, c = (np.log(table, out=np.zeros_like(table), where=positive) for table in tables)
-    return a, b - a, c - 2 * b + a, positive
-
-
 def em_fit(
     dag: Dag,
     table: Table,
@@ -383,7 +356,7 @@ def fit_rows(
     elif not hidden:
         start = available_fit(dag, rows)
     drawn = partial(_random_network, dag, rows, hidden or {})
-    leap = extrapolated if accelerate else None
+    leap = Extrapolation.of(rows) if accelerate else None
     return fit("a network", steps, effort, start=start, drawn=drawn, seed=seed, leap=leap, watch=watch)
 
 

@@ -31,6 +31,7 @@ from fishernet.infer.completion import require_possible
 from fishernet.infer.mixed import Gap, GappedRows, Rows, Sums
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.em import Effort, EmResult, fit
+from fishernet.learn.missing.extrapolation import Extrapolation
 from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.models import BayesianNetwork
 
@@ -150,7 +151,16 @@ def fit_mixed(
             f"{several(n, 'row')} of {rows.n_rows:,} {'lacks' if n == 1 else 'lack'} more labels that depend on one "
             "another than EM goes through: a conditional is fitted without those of them in which it lacks cells"
         )
-    found = fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+    found = fit(
+        "a network",
+        steps,
+        effort,
+        start=start,
+        drawn=lambda _: start,
+        seed=None,
+        leap=Extrapolation.of(rows),
+        watch=watch,
+    )
     far = strayed(found.model, rows)
     if told and far:
         warn(
