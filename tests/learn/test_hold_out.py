@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,3 +80,33 @@ def test_weights_count_rows_in_the_likelihood(table: fn.Table, seed: int) -> Non
     assert found.impossible == np.isneginf(logs).sum()
     np.testing.assert_allclose(found.total, logs.sum(), rtol=1e-12)
     assert math.isnan(found.per_row) == (len(logs) == 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_without_which_nothing_could_be_learned_of_a_column_stay(weighted: bool) -> None:
+    """A number that four rows know, three of them the same, and a label that one row knows."""
+    frame = {
+        "x": [1.25, 1.25, 1.25, 2.5, *[None] * 16],
+        "a": [*[None] * 19, "yes"],
+        "b": ["p", "q"] * 10,
+        "w": [2, 1] * 10,
+    }
+    options: dict[str, Any] = {"continuous": ["x"]} | ({"weights": "w"} if weighted else {"exclude": ["w"]})
+    table = fn.Table.from_frame(frame, **options)
+    for seed in range(20):
+        training, held_out = hold_out(table, 0.3, seed=seed)
+        x, a = (
+            set(column[~variable.missing(column) & (True if training.weights is None else training.weights > 0)])
+            for variable, column in zip(training.variables[:2], training.codes[:2], strict=True)
+        )
+        assert (x, len(a)) == ({1.25, 2.5}, 1)
+        assert training.total + held_out.total == table.total
+        assert held_out.total >= 0.3 * table.total - 6
+
+
+def test_a_column_that_hardly_a_row_knows_is_learned_from_with_rows_held_out() -> None:
+    rng = np.random.default_rng(1)
+    number = np.where(rng.random(15) < 0.2, rng.normal(size=15), np.nan)
+    frame = {"x": number, "y": rng.normal(size=15), "a": rng.choice(["p", "q"], 15)}
+    for seed in range(10):
+        assert fn.learn.fit(frame, seed=seed).held_out.n_rows <= 3

@@ -22,6 +22,7 @@ from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
+from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.numbers.preparing import prepared_for
@@ -243,6 +244,7 @@ def _summary(
 # ---------------------------------------------------------------------- rows held out, and how they are predicted
 
 MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
+FEW_KNOWN = 100  # cells of a column, which may all be the same; of more that is none of chance
 
 
 def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table, Table]:
@@ -254,7 +256,8 @@ def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table,
         With whole weights, a row that counts n times is n rows, of which some may be held out; rows of other weights
         are held out or not.
     holdout : float
-        The share of the rows held out, from 0 to below 1, rounded to whole rows.
+        The share of the rows held out, from 0 to below 1, rounded to whole rows. They are fewer where a column is known
+        in so few rows that without these nothing could be learned of it.
     seed : None, int or numpy.random.Generator
 
     Returns
@@ -281,7 +284,30 @@ def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table,
     if not training.total:
         message = f"there are no rows to learn from: {table.total:,} in all, of which a share of {holdout} is held out"
         raise FishernetError(message, parameter="holdout")
+    needed = _needed(training, held_out) if table.has_missing else []
+    if needed:
+        training = stacked([training, held_out[needed]])
+        held_out = held_out[np.setdiff1d(np.arange(held_out.n_rows), needed)]
     return training, held_out
+
+
+def _needed(training: Table, held_out: Table) -> list[int]:
+    """Return the rows held out without which a column has no known cell left, or one of numbers no two that differ."""
+    found: list[int] = []
+    pairs = zip(training.variables, training.codes, held_out.codes, strict=True)
+    missing = training.missing_counts()
+    for variable, kept, out in pairs:
+        if training.n_rows - missing.get(variable.name, 0) > FEW_KNOWN:
+            continue
+        counting = training.weights is None or training.weights > 0
+        known = set(np.unique(kept[~variable.missing(kept) & counting]).tolist())
+        enough = 2 if variable.is_continuous else 1
+        counting = held_out.weights is None or held_out.weights > 0
+        for row in np.flatnonzero(~variable.missing(out) & counting).tolist():
+            if len(known) < enough and out[row] not in known:
+                known.add(out[row])
+                found.append(row)
+    return sorted(set(found))
 
 
 def _drawn_counts(table: Table, holdout: float, seed: Seed) -> tuple[Table, Table]:
