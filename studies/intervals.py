@@ -18,8 +18,18 @@ import fishernet as fn
 from fishernet.sklearn import BayesianNetworkRegressor
 from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = Seeds({"effects": 50_1, "numbers": 50_2, "tests": 50_3, "changes": 50_4, "strata": 50_5, "weights": 50_6})
-TAKES = "--quick ten seconds, usual ten minutes of one processor"
+SEEDS = Seeds(
+    {
+        "effects": 50_1,
+        "numbers": 50_2,
+        "tests": 50_3,
+        "changes": 50_4,
+        "strata": 50_5,
+        "weights": 50_6,
+        "regressions": 50_7,
+    }
+)
+TAKES = "--quick ten seconds, usual a quarter of an hour of one processor"
 NAMES, LEVEL = "abcde", 0.95
 EFFECTS = (
     (30, 1.0, 0.0), (30, 0.3, 0.0), (100, 1.0, 0.0), (100, 0.3, 0.0), (1_000, 1.0, 0.0), (1_000, 0.3, 0.0),
@@ -34,6 +44,9 @@ CHANGES = (
     (1_000, 1_000, 0.5, 1.0), (2_000, 2_000, 0.3, 1.0),
 )  # fmt: skip
 """Rows of both tables, the spread, and how far a conditional is mixed with another one, which is drawn as it was."""
+
+REGRESSIONS = ((60, 2, 0.6), (60, 5, 0.6), (200, 2, 0.3), (200, 5, 0.3), (200, 8, 0.4), (2_000, 8, 0.15))
+"""Rows of each table, labels, and how far the lines of a number turn."""
 
 
 def network(spread: float, random: np.random.Generator) -> fn.BayesianNetwork:
@@ -145,6 +158,28 @@ def told(n: int, later: int, spread: float, rate: float, repetition: int) -> tup
     return *held, any(wrong)
 
 
+NUMBERS = fn.Dag.from_edges(["a", "z", "y"], [("a", "y"), ("z", "y")])
+
+
+def told_of_number(n: int, states: int, rate: float, repetition: int) -> tuple[bool, bool, float]:
+    """Return whether an interval holds by how many nats a number given a label and a number changed; what is wrong.
+
+    Its level and slope are others for each label, and so many times a normal number is added to each. The second value
+    says whether the change is found, and the last how many nats the estimate has too many.
+    """
+    random = np.random.default_rng([SEEDS["regressions"], n, states, round(100 * rate), repetition])
+    shares, lines = random.dirichlet(np.full(states, 2.0)), random.normal(size=(2, states))
+    turned = rate * random.normal(size=(2, states))
+    frames = []
+    for level, slope in (lines, lines + turned):
+        a, z = random.choice(states, n, p=shares), random.normal(size=n)
+        frames.append({"a": a.astype(str), "z": z, "y": level[a] + slope[a] * z + random.normal(size=n)})
+    true = float(0.5 * (shares @ (turned**2).sum(axis=0)))
+    one, other = frames
+    found = fn.compare.explain_change(one, other, NUMBERS, seed=repetition).by_variable["y"]
+    return found.low <= true <= found.high, found.changed, found.nats - true
+
+
 CAUSES = fn.Dag.from_edges(["age", "drug", "back"], [("age", "drug"), ("age", "back"), ("drug", "back")])
 
 
@@ -224,6 +259,13 @@ def compute(run: Run) -> Iterator[Table]:
         rows.append([*pair, sum(len(one[0]) for one in of_tables), *map(mean, (*shares, accused))])
     header = ["before", "after", "spread", "mixed", "changed", "held, %", "unchanged held, %", "innocent accused, %"]
     yield Table("changes", header, rows, ["", "", ".1f", ".1f", "", ".1f", ".1f", ".1f"])
+    rows = []
+    for case in run.choose(REGRESSIONS[:1], REGRESSIONS):
+        of_number = list(run.map(told_of_number, [(*case, r) for r in range(run.choose(5, 200))]))
+        columns = [[scale * one[k] for one in of_number] for k, scale in enumerate((100.0, 100.0, 1.0))]
+        rows.append([*case, *map(mean, columns)])
+    header = ["rows of each", "labels", "added", "held, %", "found, %", "nats too many"]
+    yield Table("regressions", header, rows, ["", "", ".2f", ".1f", ".1f", ".4f"])
     rows = []
     for n in run.choose((60,), (60, 200, 1_000)):
         found = list(run.map(in_strata, [(n, r) for r in range(run.choose(5, 300))]))
