@@ -66,6 +66,21 @@ def test_a_label_that_numbers_explain_may_have_one_state_in_a_table() -> None:
     assert explain(before, always, **FAST).changed() == ("b",)
 
 
+def test_nothing_is_said_of_what_no_row_knows_together() -> None:
+    """Rows know the label or the number below which it is, never both."""
+    halves = [np.arange(40) % 2 == 0, np.arange(40) % 2 == 1]
+    frames = []
+    for seed in (1, 2):
+        frame = table(40, seed)
+        for name, half in zip("xb", halves, strict=True):
+            frame[name] = [cell if there else None for cell, there in zip(frame[name].tolist(), half, strict=True)]
+        frames.append(frame)
+    dag = fn.Dag.from_edges(["a", "x", "y", "b"], [("a", "x"), ("x", "y"), ("x", "b")])
+    found = explain(*frames, dag, **FAST)
+    assert found.by_variable["b"].covered == 0 or math.isnan(found.by_variable["b"].nats)
+    assert found.changed() == ()
+
+
 def test_a_label_below_numbers_is_not_accused_of_what_changed_above() -> None:
     """The numbers shift by half their spread; the label depends on them as before."""
 

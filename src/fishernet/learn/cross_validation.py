@@ -284,8 +284,7 @@ def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table,
     if not training.total:
         message = f"there are no rows to learn from: {table.total:,} in all, of which a share of {holdout} is held out"
         raise FishernetError(message, parameter="holdout")
-    needed = _needed(training, held_out) if table.has_missing else []
-    if needed:
+    if needed := _needed(training, held_out):
         training = stacked([training, held_out[needed]])
         held_out = held_out[np.setdiff1d(np.arange(held_out.n_rows), needed)]
     return training, held_out

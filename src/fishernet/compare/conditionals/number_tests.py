@@ -297,7 +297,9 @@ class _Strata:
 
 def _standardized(columns: Array) -> Array:
     """Return the columns that vary, with mean 0 and spread 1."""
-    spread = columns.std(axis=0) if len(columns) else np.zeros(columns.shape[1])
+    if not len(columns):
+        return columns[:, :0]
+    spread = columns.std(axis=0)
     varying = columns[:, spread > 0]
     return np.asarray((varying - varying.mean(axis=0)) / spread[spread > 0])
 
