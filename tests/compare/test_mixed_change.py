@@ -76,7 +76,8 @@ def test_nothing_is_said_of_what_no_row_knows_together() -> None:
             frame[name] = [cell if there else None for cell, there in zip(frame[name].tolist(), half, strict=True)]
         frames.append(frame)
     dag = fn.Dag.from_edges(["a", "x", "y", "b"], [("a", "x"), ("x", "y"), ("x", "b")])
-    found = explain(*frames, dag, **FAST)
+    one, other = frames
+    found = explain(one, other, dag, **FAST)
     assert found.by_variable["b"].covered == 0 or math.isnan(found.by_variable["b"].nats)
     assert found.changed() == ()
 
