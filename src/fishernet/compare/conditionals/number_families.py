@@ -23,6 +23,7 @@ Moments = tuple[Array, Array]  # the mean and the covariance
 BLOCKS, ROWS_OF_BLOCK = 1000, 4  # of rows that share a weight, and how many in each at least; a spread is 2 % off by it
 MOST_COLUMNS = 40  # of a regression, with a column for each configuration of labels
 MOST_ROWS = 200_000  # of a table, that are looked at: of more, as many drawn at random
+PSEUDO_ROWS = 1.0  # that a column of labels has in which its slope is 0: two rows of a label give it no steep line
 LEAST_LEFT = 1e-12  # the share of a variance that a regression leaves, at least
 LEAST_SPREAD = 1e-12  # of a column, by its mean: one of less is constant
 
@@ -119,9 +120,10 @@ class NumberFamilies(Families):
         by_chance = (width + 1) / 2 * (1 / len(before) + 1 / len(after))
         child = cast(Continuous, self.variables[family[-1]])
         rounded = child.least_variance(float(before[:, -1].mean()))
-        estimate = _nats(_moments(before), _moments(after), rounded) - by_chance
+        rare = [_ridge(rows[:, :-1]) for rows in (before, after)]
+        estimate = _nats(_moments(before), _moments(after), rare, rounded) - by_chance
         one, other = (_Reweighted(rows, random) for rows in (before, after))
-        drawn = np.array([_nats(one.drawn(), other.drawn(), rounded) for _ in range(self._draws_for(p_value))])
+        drawn = np.array([_nats(one.drawn(), other.drawn(), rare, rounded) for _ in range(self._draws_for(p_value))])
         low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
         return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
 
@@ -193,6 +195,11 @@ def _varying(before: Array, after: Array) -> int:
     return int(np.count_nonzero((rows != rows[:1]).any(axis=0)))
 
 
+def _ridge(parents: Array) -> Array:
+    """Return what `PSEUDO_ROWS` add to the variance of each column, of which it is a multiple; 0 of plain numbers."""
+    return np.asarray(PSEUDO_ROWS * (1 / np.maximum(1, np.count_nonzero(parents, axis=0)) - 1 / len(parents)))
+
+
 def _moments(rows: Array, weights: Array | None = None) -> Moments:
     shares = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
     mean = shares @ rows
@@ -209,25 +216,30 @@ def _bic(rows: Array, n_rows: int) -> float:
     return -n_rows / 2 * (math.log(2 * math.pi * rest) + 1) - math.log(max(n_rows, 2)) / 2 * parameters
 
 
-def _regression(moments: Moments) -> tuple[float, Array, float]:
-    """Return the constant, the slopes and the variance that is left of a regression of the last column."""
+def _regression(moments: Moments, ridge: Array | float = 0.0) -> tuple[float, Array, float]:
+    """Return the constant, the slopes and the variance that is left of a regression of the last column.
+
+    A `ridge` is added to the variances of the others, of which each is a multiple.
+    """
     mean, covariance = moments
     sizes = np.sqrt(np.diagonal(covariance))
     varies = sizes > LEAST_SPREAD * np.abs(mean) + np.finfo(float).tiny  # the others are what rounding leaves
     sizes = np.where(varies, sizes, 1.0)
     correlations = np.where(varies[:, None] & varies, covariance / sizes[:, None] / sizes, 0.0)
-    slopes = np.linalg.lstsq(correlations[:-1, :-1], correlations[:-1, -1])[0] if len(mean) > 1 else np.zeros(0)
-    rest = max(1.0 - float(slopes @ correlations[:-1, -1]), LEAST_LEFT) * covariance[-1, -1]
+    of_others, with_last = correlations[:-1, :-1], correlations[:-1, -1]
+    slopes = np.linalg.lstsq(of_others + np.diag(ridge * np.ones(len(of_others))), with_last)[0]
+    rest = max(1.0 - float(slopes @ (2 * with_last - of_others @ slopes)), LEAST_LEFT) * covariance[-1, -1]
     slopes = slopes * sizes[-1] / sizes[:-1]
     return float(mean[-1] - slopes @ mean[:-1]), slopes, max(float(rest), np.finfo(float).tiny)
 
 
-def _nats(before: Moments, after: Moments, rounded: float) -> float:
+def _nats(before: Moments, after: Moments, ridges: Sequence[Array], rounded: float) -> float:
     """Return the divergence of two regressions of the last column on the others, whose moments are those after.
 
     What a regression leaves is at least what rounding does.
     """
-    (level, slopes, left), (level_after, slopes_after, left_after) = (_regression(of) for of in (before, after))
+    pairs = zip((before, after), ridges, strict=True)
+    (level, slopes, left), (level_after, slopes_after, left_after) = (_regression(*pair) for pair in pairs)
     rest, rest_after = max(left, rounded), max(left_after, rounded)
     mean, covariance = after[0][:-1], after[1][:-1, :-1]
     turned = slopes_after - slopes
