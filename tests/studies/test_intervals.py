@@ -10,8 +10,9 @@ from studies.study import Run
 
 def test_the_quick_form_has_all_tables_of_shares() -> None:
     tables = {table.name: table for table in study.compute(Run("quick"))}
-    assert set(tables) == {"effects", "numbers", "tests", "changes", "strata", "weights"}
-    cells = [cell for table in tables.values() for row in table.rows for cell in row if isinstance(cell, dict)]
+    assert set(tables) == {"effects", "numbers", "tests", "changes", "regressions", "strata", "weights"}
+    shares = [row[: None if name != "regressions" else -1] for name, table in tables.items() for row in table.rows]
+    cells = [cell for row in shares for cell in row if isinstance(cell, dict)]
     assert all(0 <= cell["mean"] <= 100 for cell in cells)
 
 
@@ -37,3 +38,10 @@ def test_changes_are_told_of_both_kinds_of_conditionals() -> None:
         np.abs(a.table() - b.table()).max() > 0 for a, b in zip(nets[0].conditionals, mixed.conditionals, strict=True)
     ]
     assert apart == [False, False, True, False, False]
+
+
+def test_a_number_that_changed_much_is_found_and_its_nats_are_near_what_is_true() -> None:
+    held, found, too_many = study.told_of_number(2_000, 3, 0.5, 1)
+    assert held
+    assert found
+    assert abs(too_many) < 0.05

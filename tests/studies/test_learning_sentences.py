@@ -317,6 +317,8 @@ def test_what_intervals_hold_and_tests_reject() -> None:
     )
     worst = sorted(changes, key=lambda row: of(row["held, %"]))[:2]
     assert {row["spread"] for row in worst} == {min(row["spread"] for row in changes)}
+    of_numbers = [of(row["held, %"]) for row in told.tables["regressions"]]
+    told.says(f"Of a number below a label and a number they hold {min(of_numbers):.0f} to {max(of_numbers):.0f} %")
     strata = [of(row["held, %"]) for row in told.tables["strata"]]
     mended = told.tables["weights"][-1]
     apart = [of(mended[way]) for way in ("with weights, %", "without, %")]
@@ -331,6 +333,11 @@ def test_what_intervals_hold_and_tests_reject() -> None:
     comparing = (docs / "comparing-tables.md").read_text(encoding="utf-8")
     assert f"told apart in {apart[0]:.1f} % of tests" in comparing
     assert f"in {apart[1]:.1f} % without their weights" in comparing
+    of_changes = (
+        f"{min(of_both[0]):.0f} to {max(of_both[0]):.0f} %](studies/intervals.md) of what conditionals of labels"
+    )
+    assert of_changes in comparing
+    assert f"({min(of_numbers):.0f} to {max(of_numbers):.0f} of numbers below labels)" in comparing
     first, _, nine, _, rare = tests
     told.says(
         f"in {of(first['G, %']):.1f} % (G) and {of(first['chi-squared, %']):.1f} % (chi-squared) with 50 rows",
