@@ -55,6 +55,7 @@ Command = Callable[..., Any]
 FILE = click.Path(path_type=Path)
 STDOUT = Path("-")  # as -o has it
 LEAST_P = 1e-4  # of the p-values that four decimals show
+LEAST_SAID = 1e-300  # of a p-value: what is less, arithmetic hardly tells from 0
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
 exit_code_option = click.option(
     "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
@@ -216,7 +217,9 @@ def number(value: float) -> str:
 
 def p_value(p: float) -> str:
     """Return a p-value as people read it, to one digit where it is tiny: it is never 0."""
-    return number(p) if math.isnan(p) or p >= LEAST_P else f"{max(p, sys.float_info.min):.0e}"
+    if math.isnan(p) or p >= LEAST_P:
+        return number(p)
+    return f"{p:.0e}" if p >= LEAST_SAID else f"<{LEAST_SAID:.0e}"
 
 
 def shown(label: object) -> str:
