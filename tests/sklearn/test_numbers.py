@@ -230,3 +230,34 @@ def test_the_number_that_is_predicted_is_never_cut(heap: str) -> None:
     assert model.network_.variables[-1].is_continuous
     assert model.predict(X).dtype == np.float64
     assert model.predict_interval(X).shape == (500, 2)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("kind", ["zeros", "humps", "one", "other", "whole numbers"])
+def test_any_number_is_predicted_from_numbers_or_labels(kind: str, labels: bool) -> None:
+    rng = np.random.default_rng(0)
+    a, b, g = rng.normal(size=300), rng.normal(size=300), rng.choice(["p", "q"], 300)
+    y = {
+        "zeros": np.where(rng.random(300) < 0.4, 0.0, np.exp(a)),
+        "humps": np.where(rng.random(300) < 0.5, a, 20 + b),
+        "one": 2 * a + 1,
+        "other": a + b,
+        "whole numbers": rng.poisson(1, 300).astype(float),
+    }[kind]
+    X = pd.DataFrame({"a": a, "b": b, **({"g": g} if labels else {})})
+    model = BayesianNetworkRegressor().fit(X, pd.Series(y, name="a"))
+    low, high = model.predict_interval(X).T
+    assert ((low <= y) & (y <= high)).mean() > 0.9
+    predicted = model.predict(X)
+    assert np.isfinite(predicted).all()
+    if kind in ("one", "other"):
+        np.testing.assert_allclose(predicted, y, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:the column 'a' is left out")
+def test_columns_of_which_no_cell_is_known_are_left_out() -> None:
+    X = pd.DataFrame({"a": pd.Series([None] * 30, dtype=object), "b": ["k"] * 30})
+    y = np.arange(30.0)
+    np.testing.assert_allclose(BayesianNetworkRegressor().fit(X, y).predict(X), 14.5)
+    X = X.assign(c=pd.Series([None, "u", "v"] * 10, dtype=object))
+    assert BayesianNetworkClassifier().fit(X, y > 9).predict(X).tolist() == [True] * 30

@@ -217,7 +217,7 @@ def _around(lacking: GappedRows, target: int) -> Iterator[tuple[Rows, Gap]]:
 
 def _require_possible(found: Array, target: str) -> Array:
     """Return answers; ZeroProbabilityError names the first row that is impossible whatever the target."""
-    wrong = np.isnan(found).reshape(len(found), -1).any(axis=1)
+    wrong = np.isnan(found).any(axis=tuple(range(1, found.ndim)))
     if wrong.any():
         raise impossible_row(int(np.argmax(wrong)), target)
     return found

@@ -164,7 +164,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             source = table if unit == 1 else _in_units(table, unit)
             self.dag_ = self._learned(source, **({} if missing == FILL else {"missing": missing}))
         else:
-            complete = filled(table, target=len(columns))
+            complete = filled(table, target=len(table.variables) - 1)
             self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
         self.network_: BayesianNetwork = parameters(self.dag_, source, smoothing=self.smoothing)
         return self

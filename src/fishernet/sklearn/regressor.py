@@ -13,10 +13,11 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
+from fishernet.base.random import generator
 from fishernet.base.vocabulary import BinningName, ScoreName, SearchName, word
-from fishernet.data import Continuous, Table
+from fishernet.data import Continuous, Scatter, Table
+from fishernet.data.moments import determined
 from fishernet.data.options import Bins
-from fishernet.data.variable import mixes_numbers
 from fishernet.infer.prediction import level_as_if_known
 from fishernet.learn import bayesian_network
 from fishernet.learn.structures import SEARCHES
@@ -25,6 +26,9 @@ from fishernet.sklearn.columns import feature_columns, feature_names, target_nam
 from fishernet.sklearn.networks import SeenByNetwork
 
 Matrix = npt.NDArray[np.float64]
+
+TRACE = 1e-4  # of the spread of a number: of less, it counts as a combination
+SEED_OF_TRACE = 2_083_671  # other than what columns are drawn with in examples, which would be a combination again
 
 
 class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[misc]
@@ -118,10 +122,8 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
         self.target_name_ = target_name(y, feature_names(self), "target")
         features = self._as_read(columns)
         variables = [*features.variables, Continuous(self.target_name_)]
-        table = Table.adopt(variables, [*features.codes, numbers], n_rows=len(numbers))
-        if mixes_numbers(variables):
-            table = table.rescale({self.target_name_: "auto"})  # what has a scale is never cut
-        table = self._prepared(table)
+        table = Table.adopt(variables, [*features.codes, _with_something_left(numbers, features)], n_rows=len(numbers))
+        table = self._prepared(table.rescale({self.target_name_: "auto"}))  # what has a scale is never cut
         how: dict[str, Any] = {"score": self.structure_score, "search": search, **(self.options or {})}
         self.network_ = bayesian_network(table, smoothing=self.smoothing, bins={}, **how)
         return self
@@ -158,6 +160,22 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
     def _rows(self, X: Any) -> Table:
         """Return X as a table of the network's features, in which labels that it does not have are missing."""
         check_is_fitted(self)
-        named = self._named(feature_columns(self, X, reset=False))
+        columns = feature_columns(self, X, reset=False)
         known = [variable for variable in self.network_.variables if variable.name != self.target_name_]
-        return Table.from_frame(named, schema=known, missing="keep", unknown="missing", na_values=())
+        if not known:
+            return Table.adopt([], [], n_rows=len(columns[0]))
+        return Table.from_frame(self._named(columns), schema=known, missing="keep", unknown="missing", na_values=())
+
+
+def _with_something_left(numbers: Matrix, features: Table) -> Matrix:
+    """Return numbers that no regression on the features explains without an error, which it needs.
+
+    Where they are a linear combination of features a trace of noise is added.
+    """
+    if not features.variables or not all(variable.is_continuous for variable in features.variables):
+        return numbers
+    rows = np.vstack([*features.codes, numbers])
+    complete = Scatter.from_data(rows[:, ~np.isnan(rows).any(axis=0)].T)
+    if complete.names[-1] not in determined(complete, complete.names[:-1]):
+        return numbers
+    return np.asarray(numbers + TRACE * numbers.std() * generator(SEED_OF_TRACE).standard_normal(len(numbers)))
