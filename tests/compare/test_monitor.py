@@ -195,3 +195,12 @@ def test_a_frame_has_one_row_a_variable_and_a_seed_repeats_it() -> None:
     assert list(found.p_values.values()) == pytest.approx(list(again.p_values.values()), rel=0, abs=0, nan_ok=True)
     assert dict(found.nats) == dict(again.nats)
     assert repr(found) == "MonitorResult(batch 1 of 300 rows: changed: smoke)"
+
+
+def test_a_number_that_a_small_reference_lacks_is_one_of_the_column() -> None:
+    """A reference of three rows has three numbers, and batches have others, beside labels."""
+    rng = np.random.default_rng(1)
+    rows = {"x": rng.normal(size=43).round(1).tolist(), "a": rng.choice(["p", "q"], 43).tolist()}
+    first, later = ({name: cells[part] for name, cells in rows.items()} for part in (slice(3), slice(3, None)))
+    found = fn.compare.Monitor(first, bins={}, permutations=39, resamples=20).update(later)
+    assert not found.alarm

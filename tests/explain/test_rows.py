@@ -460,3 +460,12 @@ def test_the_mean_of_many_normal_components_is_derived_as_refits_say() -> None:
             for sign in (1, -1)
         ]
         assert found.values[row] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-2, abs=1e-6)
+
+
+def test_rows_of_which_nothing_is_known_hang_on_no_row() -> None:
+    rng = np.random.default_rng(1)
+    label = rng.choice(["p", "q"], 60)
+    table = fn.Table.from_frame({"a": label, "x": rng.normal(size=60) + 2 * (label == "p")}, continuous=["x"])
+    net = fn.learn.bayesian_network(table)
+    nothing = fn.Table.from_frame({"a": [None, None], "x": [None, None]}, schema=net.variables)
+    assert np.abs(fn.explain.rows(net, table, log_prob=nothing).values).max() == 0

@@ -261,3 +261,10 @@ def test_intervals_of_rows_are_those_of_queries(seed: int) -> None:
         for row in range(8):
             given = {name: cells[row] for name, cells in others.items() if cells[row] is not None}
             np.testing.assert_allclose(found[row], net.query(variable.name, given=given).interval(0.7), rtol=1e-9)
+
+
+def test_no_rows_have_no_predictions() -> None:
+    table = fn.Table.from_frame({"a": ["p", "q"] * 30, "x": np.arange(60.0) ** 1.5})
+    net = fn.learn.bayesian_network(table)
+    assert net.predict(table[:0], "x").shape == (0,)
+    assert net.predict_interval(table[:0], "x").shape == (0, 2)

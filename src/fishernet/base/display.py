@@ -25,6 +25,7 @@ LONGEST = 100  # characters of one item in a repr
 MOST_ROWS, MOST_COLUMNS = 10, 12  # of a table in HTML
 LONGEST_CELL = 60  # characters of a cell in HTML
 MOST_DRAWN = 100  # variables of a graph that is drawn in a notebook
+LEAST_P_SAID = 1e-300  # of p-values: what is less, arithmetic hardly tells from 0
 
 
 def brief(value: object) -> str:

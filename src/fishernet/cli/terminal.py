@@ -40,8 +40,8 @@ from typing import IO, Any
 
 import click
 
+from fishernet.base.display import LEAST_P_SAID, plain
 from fishernet.base.display import aligned as aligned
-from fishernet.base.display import plain
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.progress import Call, Interrupted
@@ -55,7 +55,6 @@ Command = Callable[..., Any]
 FILE = click.Path(path_type=Path)
 STDOUT = Path("-")  # as -o has it
 LEAST_P = 1e-4  # of the p-values that four decimals show
-LEAST_SAID = 1e-300  # of a p-value: what is less, arithmetic hardly tells from 0
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
 exit_code_option = click.option(
     "--exit-code", is_flag=True, help=f"End with the status {CHANGED} if something changed."
@@ -219,7 +218,7 @@ def p_value(p: float) -> str:
     """Return a p-value as people read it, to one digit where it is tiny: it is never 0."""
     if math.isnan(p) or p >= LEAST_P:
         return number(p)
-    return f"{p:.0e}" if p >= LEAST_SAID else f"<{LEAST_SAID:.0e}"
+    return f"{p:.0e}" if p >= LEAST_P_SAID else f"<{LEAST_P_SAID:.0e}"
 
 
 def shown(label: object) -> str:

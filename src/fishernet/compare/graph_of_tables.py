@@ -69,9 +69,10 @@ def shared_with_graph(
     its children are given their other parents. SchemaError where no table has a variable of the graph.
     """
     graph = graph_of(net, "net")
-    names = [name for name in tables[0].names if name in set(graph.names)]
-    beyond = [name for name in tables[0].names if name not in set(graph.names)]
-    if set(graph.names) - {name for table in read for name in table.names} or not names:
+    in_graph = set(graph.names)
+    names = [name for name in tables[0].names if name in in_graph]
+    beyond = [name for name in tables[0].names if name not in in_graph]
+    if in_graph - {name for table in read for name in table.names} or not names:
         return given_graph(net, tables[0].names), list(tables)
     if beyond:
         not_there = "is not" if len(beyond) == 1 else "are not"

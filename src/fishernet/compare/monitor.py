@@ -30,10 +30,7 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import Seed
-from fishernet.compare.change import (
-    Options,
-    families_of_tables,
-)
+from fishernet.compare.change import Options, families_of_tables
 from fishernet.compare.conditionals.families import Families, Family
 from fishernet.compare.conditionals.mixed_families import family_counts
 from fishernet.compare.conditionals.orders import families_of

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from fishernet.base.display import Brief, Framed
+from fishernet.base.display import LEAST_P_SAID, Brief, Framed
 from fishernet.base.names import cut, several
 from fishernet.data import State
 
@@ -15,7 +15,6 @@ On = Literal["values", "missing"]
 
 LONGEST = 40  # characters of a name or a label in words
 MOST_SAID = 5  # columns
-LEAST_SAID = 1e-300  # of p-values
 UNSEEN = "No table can tell whether cells are missing because of their own values (not at random)."
 
 
@@ -250,8 +249,8 @@ def _quoted(name: str) -> str:
 
 
 def _p(value: float) -> str:
-    if value < LEAST_SAID:
-        return f"p < {LEAST_SAID:.0e}"
+    if value < LEAST_P_SAID:
+        return f"p < {LEAST_P_SAID:.0e}"
     return f"p = {value:.2g}" if value >= 0.001 else f"p = {value:.0e}"
 
 

@@ -244,7 +244,7 @@ def _summary(
 # ---------------------------------------------------------------------- rows held out, and how they are predicted
 
 MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
-FEW_KNOWN = 100  # cells of a column, which may all be the same; of more that is none of chance
+FEW_KNOWN = 100  # cells of a column in rows to learn from: of more it is not asked whether they are enough
 
 
 def hold_out(table: Table, holdout: float, *, seed: Seed = None) -> tuple[Table, Table]:
@@ -303,7 +303,9 @@ def _needed(training: Table, held_out: Table) -> list[int]:
         enough = 2 if variable.is_continuous else 1
         counting = held_out.weights is None or held_out.weights > 0
         for row in np.flatnonzero(~variable.missing(out) & counting).tolist():
-            if len(known) < enough and out[row] not in known:
+            if len(known) >= enough:
+                break
+            if out[row] not in known:
                 known.add(out[row])
                 found.append(row)
     return sorted(set(found))

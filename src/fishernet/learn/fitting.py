@@ -36,7 +36,7 @@ from fishernet.models.conditionals.base import Grouped
 from fishernet.models.zero_pattern import completed_precision
 from fishernet.scores import named_score
 
-GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
+GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap
 GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
 MIXED_STEPS = 100
 MIXED_TOLERANCE = 1e-6

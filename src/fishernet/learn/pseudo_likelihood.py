@@ -40,7 +40,7 @@ from fishernet.data.source import is_statistics
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.blankets import Edge, combined, edges_between, joined
 from fishernet.learn.local_learning import counted
-from fishernet.learn.missing.gaussian_em import expected_numbers
+from fishernet.learn.missing.gaussian_em import FEWEST, expected_numbers
 from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
@@ -317,8 +317,8 @@ def gaussian_graph(
     check.flag(center, "center")
     scatter = as_scatter(expected_numbers(without_determined(every, center=center)))
     d = len(scatter.names)
-    if scatter.n < 3:
-        raise SchemaError(f"a graph of Gaussian variables needs at least 3 rows, got {scatter.n}")
+    if scatter.n < FEWEST:
+        raise SchemaError(f"a graph of Gaussian variables needs at least {FEWEST} rows, got {scatter.n}")
     of_prior = log_prior(prior, d)
     scaled = scaled_products(scatter, center=center)
     full = rank(scatter.n, center=center)

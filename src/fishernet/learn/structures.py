@@ -343,11 +343,11 @@ def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | N
         return asked
     if asked is None and source.total <= n:
         most = min(most, max(1, int(source.total - 1) // ROWS_OF_PARENT))
-        rows = f"{source.total:,} rows"
-        if source.total != int(source.total):  # rows that lack numbers (`expected_numbers`)
-            rows = f"{source.total:.0f} rows that know two columns, on average,"
+        rows = f"there are {source.total} rows"
+        if source.total != int(source.total):  # of weights, or of rows that lack cells
+            rows = f"the rows tell as much as {source.total:.0f} complete ones of equal weight"
         warn(
-            f"there are {rows} for {n} columns: each gets at most {several(most, 'parent')}, since pure "
+            f"{rows} for {n} columns: each gets at most {several(most, 'parent')}, since pure "
             "noise gets as many as it may; take more rows, or say how many",
             parameter="max_parents",
         )
