@@ -42,7 +42,8 @@ CANDIDATES = 20
 def shipped(name: Literal["letter", "nursery"]) -> fn.Table:
     """Return a table that comes with the library."""
     bins: dict[str, Any] = {"bins": 4, "binning": "equal-width"} if name == "letter" else {}
-    return fn.datasets.load(name, **bins)
+    table: fn.Table = fn.datasets.load(name, **bins)
+    return table
 
 
 def binary(paths: Sequence[Path]) -> fn.Table:

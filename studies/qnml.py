@@ -47,7 +47,7 @@ SEEDS = Seeds(
 def learn(rows: fn.Table, criterion: str, *, ess: float = 1.0) -> fn.Dag:
     """Return the best network by one of the scores; the equivalent sample size is BDeu's alone."""
     options: dict[str, Any] = {"ess": ess} if criterion == "BDeu" else {}
-    return fn.learn.dag(rows, score=criterion.lower(), search="exact", **options)
+    return fn.learn.dag(rows, score=fn.scores.named_score(criterion, **options), search="exact")
 
 
 def fit(dag: fn.Dag, rows: fn.Table, criterion: str) -> fn.BayesianNetwork:
@@ -355,7 +355,7 @@ def predicted(run: Run, there: Mapping[str, Path | None], prefix: str = "") -> I
 
 def chosen(rows: fn.Table, truth: fn.BayesianNetwork, criterion: str, ess: float | None = None) -> list[Any]:
     """Return the best network's score, arcs, parameters and distance to the true one."""
-    options = {} if ess is None else {"ess": ess}
+    options: dict[str, Any] = {} if ess is None else {"ess": ess}
     dag = learn(rows, criterion, **options)
     size = fn.learn.parameters(dag, rows).n_parameters
     return [fn.score(dag, rows, fn.scores.named_score(criterion, **options)), dag.n_edges, size, fn.shd(dag, truth.dag)]

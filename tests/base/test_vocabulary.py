@@ -58,7 +58,7 @@ def test_names_are_found_however_they_are_spelled(name: str) -> None:
     [
         (lambda: fn.score(ASIA.dag, TABLE, "BIC"), lambda: fn.score(ASIA.dag, TABLE, "bic")),  # type: ignore[arg-type]
         (lambda: fn.score(ASIA.dag, TABLE, "BDeu:10"), lambda: fn.score(ASIA.dag, TABLE, "bdeu", ess=10)),  # type: ignore[arg-type]
-        (lambda: fn.learn.dag(TABLE, search="Hill_Climb"), lambda: fn.learn.dag(TABLE, search="hill-climb")),
+        (lambda: fn.learn.dag(TABLE, search="Hill_Climb"), lambda: fn.learn.dag(TABLE, search="hill-climb")),  # type: ignore[arg-type]
         (
             lambda: fn.learn.markov_graph(NUMBERS, test="Fisher_Z", rule="OR", search="Inter_IAMB"),  # type: ignore[arg-type]
             lambda: fn.learn.markov_graph(NUMBERS, test="fisher-z", rule="or", search="inter-iamb"),
@@ -126,9 +126,9 @@ def test_an_option_that_nobody_takes_is_named_and_not_the_others() -> None:
     with pytest.raises(
         fn.FishernetError, match="score 'bdeu' takes the option 'es'; the score 'bdeu' takes 'ess'; did you mean ess"
     ):
-        fn.score(ASIA.dag, TABLE, "bdeu", es=3)
+        fn.score(ASIA.dag, TABLE, "bdeu", es=3)  # type: ignore[call-arg]
     with pytest.raises(fn.FishernetError, match="nor the test 'knn-mi' takes the option 'nn'; .*'permutations'"):
-        fn.learn.markov_graph(NUMBERS, nn=3, permutations=20)
+        fn.learn.markov_graph(NUMBERS, nn=3, permutations=20)  # type: ignore[call-arg]
 
 
 def test_a_name_that_is_no_str_is_refused() -> None:

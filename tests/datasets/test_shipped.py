@@ -5,15 +5,17 @@ import hashlib
 import itertools
 import math
 from collections import Counter
+from typing import Unpack
 
 import pytest
 
 from fishernet import BayesianNetwork, FishernetError, Table
+from fishernet.data.options import FileKeywords
 from fishernet.datasets import load, names
 from fishernet.datasets.shipped import FOLDER
 
 
-def table(name: str, **options: object) -> Table:
+def table(name: str, **options: Unpack[FileKeywords]) -> Table:
     loaded = load(name, **options)
     assert isinstance(loaded, Table)
     return loaded

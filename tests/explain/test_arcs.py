@@ -9,18 +9,19 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError
+from fishernet.base.vocabulary import ScoreName
 from tests.tables import random_table
 
 DAG = fn.Dag.from_edges(["v0", "v1", "v2"], [("v0", "v2"), ("v1", "v2")])
 
 
-def gain(table: fn.Table, score: str, **options: Any) -> float:
-    both = fn.local_score(table, "v2", ["v0", "v1"], score, **options)  # type: ignore[arg-type]
-    return both - fn.local_score(table, "v2", ["v1"], score, **options)  # type: ignore[arg-type]
+def gain(table: fn.Table, score: ScoreName, **options: Any) -> float:
+    both = fn.local_score(table, "v2", ["v0", "v1"], score, **options)
+    return both - fn.local_score(table, "v2", ["v1"], score, **options)
 
 
 @pytest.mark.parametrize(("score", "options"), [("bic", {}), ("bdeu", {"ess": 2.0}), ("qnml", {}), ("aic", {})])
-def test_what_a_row_adds_is_the_score_without_it(score: str, options: dict[str, Any]) -> None:
+def test_what_a_row_adds_is_the_score_without_it(score: ScoreName, options: dict[str, Any]) -> None:
     table = random_table(2, 40, [2, 3, 2], dependence=0.8)
     found = fn.explain.arc(DAG, table, "v0", "v2", score=score, **options)
     assert found.answer == pytest.approx(gain(table, score, **options), rel=1e-12, abs=1e-12)

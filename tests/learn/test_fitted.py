@@ -103,4 +103,4 @@ def test_what_does_not_go_together_is_told(kind: str, options: dict[str, Any], s
 
 def test_an_option_of_nobody_is_pythons_own_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'scoer'"):
-        fn.learn.fit(TABLE, scoer="bic")
+        fn.learn.fit(TABLE, scoer="bic")  # type: ignore[call-arg]

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet.base.vocabulary import SearchName
 from fishernet.data import Scatter
 from fishernet.scores.gaussian import FractionalTerms
 from tests.reference.exact import best_by_subsets, best_of_all
 
-SEARCHES = ["hill-climb", "tabu", "order", "exact"]
+SEARCHES: list[SearchName] = ["hill-climb", "tabu", "order", "exact"]
 
 
 def numbers(n: int, d: int, seed: int) -> Any:
@@ -44,7 +45,7 @@ def test_exact_search_is_the_best_of_543_graphs(n: int, seed: int) -> None:
 def test_no_search_beats_the_exact_one() -> None:
     for seed in range(3):
         X = numbers(80, 8, seed)
-        scores = {search: fn.learn.structure(X, score="fractional", search=search).score for search in SEARCHES}  # type: ignore[arg-type]
+        scores = {search: fn.learn.structure(X, score="fractional", search=search).score for search in SEARCHES}
         assert scores["exact"] == pytest.approx(best_by_subsets(8, scorer(X)), abs=1e-7)
         assert max(scores.values()) <= scores["exact"] + 1e-7
         assert scores["hill-climb"] <= scores["tabu"] + 1e-7
@@ -102,7 +103,7 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
         (np.ones((9, 2)), "fractional", "constant"),
     ],
 )
-def test_bad_input(X: Any, score: str, message: str) -> None:
+def test_bad_input(X: Any, score: Any, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):
         fn.learn.dag(X, score=score)
 

@@ -116,7 +116,7 @@ def test_copies_of_a_column_are_chained() -> None:
         ({"start": fn.Dag.from_edges(["v0", "v1", "v2"], [("v0", "v1")]), "forbidden": [("v0", "v1")]}, "in the start"),
     ],
 )
-def test_bad_rules_are_refused(options: dict[str, object], message: str) -> None:
+def test_bad_rules_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(FishernetError, match=message):
         fn.learn.dag(random_table(0, 20, [2, 2, 2]), **options)
 

@@ -104,9 +104,10 @@ def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> No
 @given(tables(), st.sampled_from([("bdeu", "ess"), ("bdq", "alpha")]), st.floats(1e-9, 1e6))
 def test_priors_weak_and_strong(table: fn.Table, named: tuple[str, str], strength: float) -> None:
     name, option = named
+    own: dict[str, Any] = {option: strength}
     pairs = all_families(len(table.variables), 2)
-    found = local_scores(table, Families.from_pairs(pairs), named_score(name, **{option: strength}))
-    expected = [family_score(table, child, parents, name, **{option: strength}) for child, parents in pairs]
+    found = local_scores(table, Families.from_pairs(pairs), named_score(name, **own))
+    expected = [family_score(table, child, parents, name, **own) for child, parents in pairs]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,10 +15,10 @@ from tests.networks import random_network
 @pytest.mark.parametrize("criterion", ["BDeu", "BIC", "fNML", "qNML"])
 def test_the_search_finds_the_librarys_best_score(criterion: str) -> None:
     rows = random_network(5, [2, 3, 2, 2, 3]).sample(200, seed=1)
-    options = {"ess": 1.0} if criterion == "BDeu" else {}
+    options: dict[str, Any] = {"ess": 1.0} if criterion == "BDeu" else {}
     score = fn.scores.named_score(criterion.lower(), **options)
     found = qnml_ties.best(qnml_ties.scores_of(rows, criterion), rows.names)
-    expected = fn.learn.dag(rows, score=criterion.lower(), search="exact", **options)
+    expected = fn.learn.dag(rows, score=score, search="exact")
     assert fn.score(found, rows, score) == pytest.approx(fn.score(expected, rows, score), abs=1e-8)
 
 

@@ -67,8 +67,8 @@ class FishernetError(ValueError):
     def __init__(self, message: str, *, parameter: str | None = None, remedies: Sequence[Remedy] = ()) -> None:
         super().__init__(_sentence(message + advice("pass", [str(remedy) for remedy in remedies])))
         self.parameter = parameter
-        self.fact = _sentence(message)
-        self.remedies = tuple(remedies)
+        self.fact: str = _sentence(message)
+        self.remedies: tuple[Remedy, ...] = tuple(remedies)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without this the class is called with the message alone, which most classes here refuse: a pool whose worker
@@ -141,7 +141,7 @@ class CycleError(FishernetError):
     """
 
     def __init__(self, cycle: Sequence[str], *, parameter: str | None = None) -> None:
-        self.cycle = tuple(cycle)
+        self.cycle: tuple[str, ...] = tuple(cycle)
         path = " -> ".join(self.cycle)
         super().__init__(f"the edges close a cycle: {path}; remove or turn one of them", parameter=parameter)
 
@@ -208,7 +208,7 @@ class FileFormatError(FishernetError):
     """
 
     def __init__(self, path: object, what: str, *, line: int | None = None, parameter: str | None = None) -> None:
-        self.path = str(path).encode("utf-8", "replace").decode()  # what is no Unicode could not be printed
+        self.path: str = str(path).encode("utf-8", "replace").decode()  # what is no Unicode could not be printed
         self.line = line
         where = self.path if line is None else f"{self.path}, line {line}"
         super().__init__(f"{where}: {what}", parameter=parameter)
@@ -250,7 +250,7 @@ class FishernetWarning(UserWarning):
         super().__init__(message + advice("pass", [str(remedy) for remedy in remedies]))
         self.parameter = parameter
         self.fact = message
-        self.remedies = tuple(remedies)
+        self.remedies: tuple[Remedy, ...] = tuple(remedies)
 
 
 # Between a caller and a function of ours: decorators, loops of scikit-learn over our estimators, and the import of us.

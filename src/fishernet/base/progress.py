@@ -56,7 +56,7 @@ class Bar:
     """
 
     def __init__(self) -> None:
-        self.seen = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self.seen: bool = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
         self._width = 0
 
     def __call__(self, what: str, done: int, total: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, SupportsIndex, Unpack, cast, overload
+from typing import Any, ClassVar, Self, SupportsIndex, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -529,7 +529,7 @@ class Table(GivesFrames):
             and np.array_equal(self._weights, other._weights)  # type: ignore[arg-type]
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self).adopt, weights=self._weights, n_rows=self._n_rows), (self._variables, self._columns)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Literal, Unpack, overload
 
 from fishernet.base.errors import FishernetError
 from fishernet.data import Table, read_table
+from fishernet.data.options import FileKeywords
 from fishernet.files import read_bif
 from fishernet.models import BayesianNetwork
 
@@ -28,12 +29,12 @@ def names() -> tuple[str, ...]:
 
 
 @overload
-def load(name: Literal["letter", "nursery"], **options: Any) -> Table: ...
+def load(name: Literal["letter", "nursery"], **options: Unpack[FileKeywords]) -> Table: ...
 @overload
 def load(name: Literal["alarm", "asia"]) -> BayesianNetwork: ...
 @overload
-def load(name: str, **options: Any) -> Table | BayesianNetwork: ...
-def load(name: str, **options: Any) -> Table | BayesianNetwork:
+def load(name: str, **options: Unpack[FileKeywords]) -> Table | BayesianNetwork: ...
+def load(name: str, **options: Unpack[FileKeywords]) -> Table | BayesianNetwork:
     """Return a table or a network that comes with the library.
 
     Parameters

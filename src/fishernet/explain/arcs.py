@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed
+from fishernet.base.vocabulary import ScoreName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.explain.influence import Influence
 from fishernet.graphs.graph import directed_arcs, graph_of
-from fishernet.scores import local_score
+from fishernet.scores import Score, local_score
+from fishernet.scores.named import ScoreKeywords
 
 Numbers = npt.NDArray[np.float64]
 
@@ -26,8 +28,10 @@ class ArcGain:
     def __init__(self, table: Table, child: str, parents: list[str], parent: str, score: Any, options: Any) -> None:
         self._family = table.select([child, *parents])
         self._of = child, [name for name in parents if name != parent], parents, score, options
-        self.said = f"what {cut(parent, 30)} -> {cut(child, 30)} adds to the score"
-        self.first, self.cell = _distinct(self._family)
+        self.said: str = f"what {cut(parent, 30)} -> {cut(child, 30)} adds to the score"
+        first, cell = _distinct(self._family)
+        self.first: npt.NDArray[np.int64] = first
+        self.cell: npt.NDArray[np.int64] = cell
 
     def of(self, weights: Numbers) -> float:
         """Return the score with the arc less that without it, of rows with these weights."""
@@ -90,7 +94,15 @@ class OfScore:
         return OfScore(self.table.reweighted(weights))
 
 
-def arc(graph: Any, table: Any, parent: str, child: str, *, score: Any = "bic", **options: Any) -> Influence:
+def arc(
+    graph: Any,
+    table: Any,
+    parent: str,
+    child: str,
+    *,
+    score: ScoreName | Score = "bic",
+    **options: Unpack[ScoreKeywords],
+) -> Influence:
     """Return how much each row of a table holds an arc of a graph up.
 
     The arc's gain is the score of its child's family, less that of the family without the parent. What it loses without

@@ -33,16 +33,19 @@ class OfBoth:
     """
 
     def __init__(self, net: Any, table: Table, n_rows: float | None) -> None:
-        self.net, self.table, self.rows = net, table, net.rows(table)
+        self.net: Any = net
+        self.table: Table = table
+        self.rows: Any = net.rows(table)
         weights = self.rows.weights
         self._weights = np.ones(self.rows.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
         self._gaps = self.rows.has_missing
-        self.total, self._given_rows = float(n_rows or self.rows.total), n_rows
+        self.total: float = float(n_rows or self.rows.total)
+        self._given_rows = n_rows
         self._label_at = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
         asked = self.total if self._gaps else n_rows
-        self.labels = OfTables(net.of_labels(), self._of_labels(self.rows), asked)
+        self.labels: OfTables = OfTables(net.of_labels(), self._of_labels(self.rows), asked)
         self._added = SHRUNK_ROWS * self._smoothing
-        self.numbers = {
+        self.numbers: dict[int, NumberFeatures] = {
             v: NumberFeatures(net.conditionals[v], of)
             for v, of in enumerate(self._moments(n_rows is not None or self._gaps))
             if of is not None
@@ -50,7 +53,7 @@ class OfBoth:
         others = not self._gaps and n_rows is None and any(map(self._leaves_something, self.numbers.values()))
         if others:
             warn(OF_OTHER_ROWS)
-        self.refits = not others and n_rows is None and (self._gaps or self.labels.refits)
+        self.refits: bool = not others and n_rows is None and (self._gaps or self.labels.refits)
 
     def _leaves_something(self, of: NumberFeatures) -> bool:
         """Whether a regression on numbers alone leaves in these rows what their own would not."""

@@ -156,7 +156,9 @@ class OfTables:
     """The response of a network whose variables have labels."""
 
     def __init__(self, net: Any, table: Table, n_rows: float | None) -> None:
-        self.net, self.table, self.rows = net, table, net.rows(table)
+        self.net: Any = net
+        self.table: Table = table
+        self.rows: Any = net.rows(table)
         weights, unit = self.rows.weights_in_units
         self._weights = np.ones(self.rows.n_rows) if weights is None else weights * unit
         if not is_directed(net):
@@ -164,13 +166,13 @@ class OfTables:
         self._gaps = self.rows.has_missing
         self._given_rows = n_rows
         self.theta: Tables = [c.probabilities for c in net.conditionals]
-        self.counts = self.counts_of(self._weights) if self._gaps else complete_counts(net, self.rows, None)
+        self.counts: Tables = self.counts_of(self._weights) if self._gaps else complete_counts(net, self.rows, None)
         near = CLOSE_BY_EM if self._gaps else CLOSE
-        self.smoothing = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
-        self.refits = self.smoothing is not None
+        self.smoothing: list[Smoothing] | None = smoothing_of(self.theta, self.counts, near) if n_rows is None else None
+        self.refits: bool = self.smoothing is not None
         if n_rows is None and self.smoothing is None:
             warn(OF_OTHER_ROWS)
-        self.pulls = self._pulls()
+        self.pulls: Tables = self._pulls()
 
     @property
     def ways(self) -> list[Smoothing]:

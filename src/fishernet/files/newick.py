@@ -86,7 +86,7 @@ class NewickReader:
     def __init__(self, path: object, text: str) -> None:
         self._path, self._text = path, text
         self._tokens = self._scan()
-        self.next = next(self._tokens)
+        self.next: Token = next(self._tokens)
 
     def tree(self) -> NamedTree:
         """Return the next tree."""

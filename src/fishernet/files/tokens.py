@@ -55,7 +55,7 @@ class Tokens:
     def __init__(self, path: Location, text: str, comment: str, mark: str) -> None:
         self._path, self._text, self._at = path, text, 0
         self._pattern = re.compile(rf"\s*+(?:{_NOTED.format(re.escape(mark))}|(?P<comment>{comment})|{_WORDS})")
-        self.next = self._found()
+        self.next: Token = self._found()
 
     def _found(self) -> Token:
         while True:

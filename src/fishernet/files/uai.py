@@ -50,9 +50,9 @@ class Words:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
-        self.text = re.sub(r"#[^\n]*", "", read_text(path))
-        self.words = self.text.split()
-        self.at = 0
+        self.text: str = re.sub(r"#[^\n]*", "", read_text(path))
+        self.words: list[str] = self.text.split()
+        self.at: int = 0
 
     def wrong(self, what: str, at: int | None = None) -> FileFormatError:
         """Return the error that says what is wrong at a word, the last one taken if none is said."""

@@ -184,7 +184,7 @@ class ContingencyTest(IndependenceTest):
 
     def __init__(self, data: Any, *, names: Iterable[str] | None = None, bins: Bins | None = None) -> None:
         self._source = counted(data, names, bins, f"the test {self.called!r}")
-        self.names = tuple(variable.name for variable in self._source.variables)
+        self.names: tuple[str, ...] = tuple(variable.name for variable in self._source.variables)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> ContingencyResult:
         """Test whether variable i is independent of variable j given others."""

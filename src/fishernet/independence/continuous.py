@@ -44,7 +44,7 @@ class TestWise:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self.is_complete = not np.isnan(columns).any()
+        self.is_complete: bool = not np.isnan(columns).any()
 
     def of(self, chosen: Sequence[int]) -> Columns | None:
         """Return some columns over the rows that are complete in them; None where one of them does not vary there."""

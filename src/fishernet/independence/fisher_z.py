@@ -87,7 +87,7 @@ class FisherZ(IndependenceTest):
             raise SchemaError("this test counts every row once; leave the weights out")
         if not data.n_rows:
             raise SchemaError("there are no rows")
-        self.names = data.names
+        self.names: tuple[str, ...] = data.names
         require_known_varying(data.names, data.numbers)
         self._rows = TestWise(data.numbers)
         self._n_rows = data.n_rows

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -302,6 +302,15 @@ def knn_test(
     return run_test(spaces, plan, seed, Reporter(progress, PERMUTING))
 
 
+class PermutingKeywords(TypedDict, total=False):
+    """How rows are permuted, as `knn_test` takes it beside their number and the level."""
+
+    scheme: SchemeName
+    k_perm: int
+    skip_below: float | None
+    stop_early: bool
+
+
 class KnnTest(IndependenceTest):
     """`knn_test` on the columns of a table of numbers: ``test(i, j, given)``.
 
@@ -310,7 +319,7 @@ class KnnTest(IndependenceTest):
     X : (n_rows, n_columns) array or data frame of numbers
     standardize : bool
         Bring every column to mean 0 and standard deviation 1 first.
-    names, k, permutations, **as_knn_test
+    names, k, permutations, alpha, **as_knn_test
         As for `fishernet.learn.markov_graph` and `knn_test`; permutations is a number, and the default of `scheme` is
         "local", which without a z to be near in is "simple".
     seed : None, int or numpy.random.Generator
@@ -338,9 +347,10 @@ class KnnTest(IndependenceTest):
         standardize: bool = True,
         k: int = 5,
         permutations: int = 200,
+        alpha: float = 0.05,
         seed: Seed = None,
         progress: Progress | None = None,
-        **as_knn_test: Any,
+        **as_knn_test: Unpack[PermutingKeywords],
     ) -> None:
         data = as_numbers(X, names, purpose="the test 'knn-mi'", remedy=STATES, gaps=True)
         if data.weights is not None:
@@ -352,11 +362,11 @@ class KnnTest(IndependenceTest):
         if not isinstance(permutations, int | np.integer):
             message = f"permutations must be a positive integer, got {shown(permutations)}"
             raise FishernetError(message, parameter="permutations")
-        self.names = data.names
+        self.names: tuple[str, ...] = data.names
         scaled = check.flag(standardize, "standardize")
         self._rows = TestWise(standardized(data.numbers) if scaled else data.numbers)
-        self._plan = Plan(k, int(permutations), **as_knn_test)
-        self.seed = fixed_seed(seed)
+        self._plan = Plan(k, int(permutations), alpha=alpha, **as_knn_test)
+        self.seed: int = fixed_seed(seed)
         self._reporter = Reporter(progress, PERMUTING)
         self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
 

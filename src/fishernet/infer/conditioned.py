@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from fishernet.infer.completion import impute
 from fishernet.infer.distribution import Distribution
 from fishernet.infer.evidence import Evidence, Given, Likelihood, as_mapping, checked_likelihood, impossible
 from fishernet.infer.factors import MAX_TABLE, Array, checked_limit, inference_of
+from fishernet.infer.gibbs import ChainKeywords
 from fishernet.infer.normal import asked_for
 from fishernet.infer.queries import (
     family_marginals,
@@ -65,7 +66,7 @@ class Conditioned:
         done = as_mapping(do, "do")
         if both := [name for name in done if name in self._said[0]]:
             raise SchemaError(f"{listed(both)} is both given and set; a variable is either seen or set", parameter="do")
-        self.model = intervene(model, done) if done else model
+        self.model: Any = intervene(model, done) if done else model
         self._set = {name for name, value in done.items() if not isinstance(value, Mapping)}
         self._states: dict[str, State] = {}
         self._likelihoods: dict[str, Array] = {}
@@ -82,7 +83,9 @@ class Conditioned:
         """What is known, by name, as it was said."""
         return dict(self._said[0])
 
-    def query(self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE, **chains: Any) -> Any:
+    def query(
+        self, names: str | Iterable[str] | None = None, *, max_table: int = MAX_TABLE, **chains: Unpack[ChainKeywords]
+    ) -> Any:
         """Return the joint distribution of some variables; by default of all that are not known.
 
         Parameters and errors are those of ``net.query``. Where a number is known by a range, labels are asked for:
@@ -384,7 +387,7 @@ class Queried:
         given: Given = None,
         likelihood: Likelihood = None,
         max_table: int = MAX_TABLE,
-        **chains: Any,
+        **chains: Unpack[ChainKeywords],
     ) -> Any:
         """Return the joint distribution of some variables, given what is known, with its labels.
 

@@ -115,10 +115,13 @@ class _Question:
         *,
         tree: bool,
     ) -> None:
-        self.model, self.observed, self.soft = model, list(observed), list(soft)
-        self.sizes = [variable.cardinality for variable in model.variables]
-        self.targets, self.tree = [list(target) for target in targets], tree
-        self.together = tree or len(targets) > 1  # all tables are held at once, not one after the other
+        self.model: Factored = model
+        self.observed: list[int] = list(observed)
+        self.soft: list[int] = list(soft)
+        self.sizes: list[int] = [variable.cardinality for variable in model.variables]
+        self.targets: list[list[int]] = [list(target) for target in targets]
+        self.tree: bool = tree
+        self.together: bool = tree or len(targets) > 1  # all tables are held at once, not one after the other
 
     def planned(self, cut: Sequence[int], most: float) -> _core.Inference:
         """Return the plan of each case."""

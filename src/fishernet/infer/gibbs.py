@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,19 @@ from fishernet.data import Table
 from fishernet.data.variable import State
 from fishernet.infer.factors import Array, check_held
 from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, sampled_of
+
+
+class ChainKeywords(TypedDict, total=False):
+    """How chains are drawn, as `estimate` takes it."""
+
+    n: int
+    chains: int
+    scan: ScanName
+    weights: Weights
+    burn_in: int | None
+    thin: int | None
+    seed: Seed
+
 
 MIXED = 1.01  # the largest R-hat without a warning
 

@@ -158,10 +158,13 @@ class Gap:
         limit: float = MAX_TABLE,
         row: int | None = None,
     ) -> None:
-        self.model, self.missing, self.families, self.limit = model, tuple(sorted(missing)), families, limit
+        self.model: _core.MixedModel = model
+        self.missing: tuple[int, ...] = tuple(sorted(missing))
+        self.families: Sequence[int] = families
+        self.limit: float = limit
         self._row = row
         self._variables = net.variables
-        self.core = _core.MixedGap(model, self.missing, families, soft)
+        self.core: _core.MixedGap = _core.MixedGap(model, self.missing, families, soft)
         self._held(())
 
     def under(self, model: _core.MixedModel) -> Gap:
@@ -310,19 +313,21 @@ class GappedRows:
         limit: float = MAX_TABLE,
         rounded: bool = True,
     ) -> None:
-        self.net, self.n_rows, self.rounded = net, rows.n_rows, rounded
+        self.net: MixedNetwork = net
+        self.n_rows: int = rows.n_rows
+        self.rounded: bool = rounded
         pairs = list(zip(net.variables, rows.codes, strict=True))
         missing = np.array([variable.missing(column) for variable, column in pairs])
         if target >= 0:
             missing[target] = True
         self._missing = missing
         filled = [np.where(gone, 0, column).astype(v.dtype) for gone, (v, column) in zip(missing, pairs, strict=True)]
-        self.filled = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
-        self.cells = cells_of(net.variables, filled, rounded=rounded)
+        self.filled: Table = Table.adopt(net.variables, filled, n_rows=rows.n_rows)
+        self.cells: Array = cells_of(net.variables, filled, rounded=rounded)
         found = _gaps_of(missing, net.dag, needed=not keep, target=target)
         self._needed = {v for _, families, _ in found for v in families}
         self._model = core_model(net, self._needed)
-        self.gaps = [
+        self.gaps: list[tuple[Gap, Rows]] = [
             (Gap(net, self._model, members, families, limit=limit, row=int(which[0])), which)
             for members, families, which in found
         ]

@@ -29,9 +29,9 @@ class Case:
 
     def __init__(self, net: MixedNetwork, given: Given, likelihood: Likelihood) -> None:
         where = {name: at for at, name in enumerate(net.names)}
-        self.said = dict(as_mapping(given, "given"))
+        self.said: dict[str, Any] = dict(as_mapping(given, "given"))
         self.columns: list[npt.NDArray[Any]] = [np.zeros(1, dtype=v.dtype) for v in net.variables]
-        self.known = [position(where, name) for name in self.said]
+        self.known: list[int] = [position(where, name) for name in self.said]
         for at, value in zip(self.known, self.said.values(), strict=True):
             variable = net.variables[at]
             if variable.is_continuous:

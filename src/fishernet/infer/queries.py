@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from fishernet.infer.factors import (
     planned,
     planned_or_cut,
 )
-from fishernet.infer.gibbs import estimate
+from fishernet.infer.gibbs import ChainKeywords, estimate
 from fishernet.infer.mixed import is_mixed
 from fishernet.infer.mixed_answers import Case, log_evidence_mixed, most_probable_mixed, query_mixed, sample_mixed
 from fishernet.infer.normal import (
@@ -45,6 +45,14 @@ from fishernet.infer.normal import (
 )
 from fishernet.infer.pseudo_gibbs import Sampled, is_sampled
 
+
+class MarginalKeywords(ChainKeywords, total=False):
+    """What `marginal` takes beside what is known."""
+
+    likelihood: Likelihood
+    max_table: int
+
+
 MOST_AXES = 32  # of an array of NumPy 1
 
 Intervened = TypeVar("Intervened", bound=Network)
@@ -57,7 +65,7 @@ def query(
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
-    **chains: Any,
+    **chains: Unpack[ChainKeywords],
 ) -> Any:
     """Return the joint distribution of some variables of a model, given what is known; see `BayesianNetwork.query`."""
     if is_normal(model):
@@ -214,7 +222,7 @@ def marginal(
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
-    **chains: Any,
+    **chains: Unpack[ChainKeywords],
 ) -> Array: ...
 @overload
 def marginal(
@@ -224,7 +232,7 @@ def marginal(
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
-    **chains: Any,
+    **chains: Unpack[ChainKeywords],
 ) -> NormalDistribution: ...
 def marginal(
     model: Model | Sampled | Normal,
@@ -233,7 +241,7 @@ def marginal(
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
-    **chains: Any,
+    **chains: Unpack[ChainKeywords],
 ) -> Any:
     """Return the joint probabilities of some variables, given what is known.
 

@@ -102,7 +102,7 @@ class PrecomputedSums(MatrixSums):
 
     def __init__(self, kernel: Precomputed, rows: Positions, whole: None = None) -> None:
         super().__init__(kernel, rows, whole)
-        self.most_halved = self.n_rows
+        self.most_halved: int = self.n_rows
         self._are_all = len(rows) == len(kernel.matrix) and bool((rows == np.arange(len(rows))).all())
 
     @cached_property
@@ -181,7 +181,7 @@ class GaussianKernel(BaseKernel):
     """
 
     def __init__(self, bandwidth: float) -> None:
-        self.bandwidth = float(check.number(bandwidth, "bandwidth", above=0))
+        self.bandwidth: float = float(check.number(bandwidth, "bandwidth", above=0))
 
     def rows(self, X: Any) -> Rows:
         """Return data as a table of columns of numbers, or as an array, (n, columns) float64."""

@@ -446,7 +446,7 @@ class LogMadeKernel(BaseKernel):
     gives_logs = True
 
     def __init__(self, *, log: bool) -> None:
-        self.log = check.flag(log, "log")
+        self.log: bool = check.flag(log, "log")
 
     @abstractmethod
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:

@@ -234,9 +234,9 @@ class SumsOfKernel:
 
     def __init__(self, kernel: Pairwise, rows: Rows, whole: Whole | None = None) -> None:
         self._kernel, self._rows, self._of = kernel, rows, whole
-        self.n_rows = checked_length(rows, "rows")
-        self.most_halved = min(self.n_rows, MOST_PAIRED)
-        self.is_indefinite = False
+        self.n_rows: int = checked_length(rows, "rows")
+        self.most_halved: int = min(self.n_rows, MOST_PAIRED)
+        self.is_indefinite: bool = False
 
     @property
     def weights(self) -> Weights | None:
@@ -518,7 +518,7 @@ class MatrixSums(SumsOfKernel):
                 parameter="kernel",
             )
         lowest = min(float(np.linalg.eigvalsh(matrix)[0]), float(self.diagonal.min()))
-        self.is_indefinite |= lowest < -len(some) * rounding or self.between < -rounding
+        self.is_indefinite: bool = self.is_indefinite or lowest < -len(some) * rounding or self.between < -rounding
 
     def some(self, rows: slice | Positions) -> RowSums:  # noqa: ARG002
         """Refuse: the mean of all would take all pairs of rows."""

@@ -49,7 +49,7 @@ class PartRows:
     """The rows of one frame as each part of a kernel takes them."""
 
     def __init__(self, parts: Sequence[Rows]) -> None:
-        self.rows_by_part = tuple(parts)
+        self.rows_by_part: tuple[Rows, ...] = tuple(parts)
 
     def __len__(self) -> int:
         return len(self.rows_by_part[0])

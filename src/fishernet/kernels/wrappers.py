@@ -55,7 +55,7 @@ class Normalized(OfKernel):
         return super().__new__(NormalizedFeatures if known.gives_features else cls)
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = adapted(kernel, logs=True)
+        self.kernel: BaseKernel = adapted(kernel, logs=True)
 
     def __getnewargs__(self) -> tuple[Kernel]:
         return (self.kernel,)  # pickled cosines are made the same way
@@ -139,8 +139,8 @@ class Rbf(OfKernel):
 
     def __init__(self, kernel: Kernel, bandwidth: float) -> None:
         bandwidth = check.number(bandwidth, "bandwidth", above=0)
-        self.kernel = adapted(kernel)
-        self.bandwidth = float(bandwidth)
+        self.kernel: BaseKernel = adapted(kernel)
+        self.bandwidth: float = float(bandwidth)
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the values for all pairs, (n, m) float64."""

@@ -16,7 +16,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTe
 from fishernet.independence.contingency import FunctionTest, counted
 from fishernet.independence.continuous import STATES
 from fishernet.independence.nearest_neighbours import Plan
+from fishernet.learn.keywords import BlanketKeywords
 
 Blanket = tuple[int, ...]
 
@@ -194,7 +195,7 @@ def markov_blankets(
     names: Iterable[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[BlanketKeywords],
 ) -> MarkovBlankets:
     """Find the Markov blanket of every variable by tests of independence, and say how.
 
@@ -221,8 +222,9 @@ def markov_blankets(
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     work = _Work(Watch(progress, "finding Markov blankets", max_seconds))
-    data, drawn = _some_rows(X, test, names, options, max_rows, number)
-    of, how = _test_of(data, test, None if drawn else names, standardize, alpha, number, options, work)
+    asked: dict[str, Any] = {**options}
+    data, drawn = _some_rows(X, test, names, asked, max_rows, number)
+    of, how = _test_of(data, test, None if drawn else names, standardize, alpha, number, asked, work)
     if not of:
         raise SchemaError("the data have no columns to learn from")
     work.n_variables = len(of)
@@ -349,7 +351,7 @@ def markov_graph(
     names: Iterable[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[BlanketKeywords],
 ) -> UndirectedGraph:
     """Learn an undirected graph: the Markov blanket of every variable by tests of independence, then one graph.
 

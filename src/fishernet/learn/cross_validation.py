@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from fishernet.data.matching import as_data
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
+from fishernet.learn.keywords import FoldKeywords
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
@@ -116,7 +117,7 @@ def cross_validate(
     ess: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **as_dag: Any,
+    **as_dag: Unpack[FoldKeywords],
 ) -> CrossValidation:
     """Learn a Bayesian network from all folds but one and score the rows of that one, for each in turn.
 

@@ -158,8 +158,9 @@ class TableRun:
 
     def __init__(self, scorer: Scorer, rules: Rules, watch: Watch) -> None:
         self._scorer, self._rules, self._watch = scorer, rules, watch
-        self.done, self.total = 0.0, math.inf  # in units of the core's work: scoring a family and comparing it is 1
-        self.n_scores = 0
+        self.done: float = 0.0  # in units of the core's work: scoring a family and comparing it is 1
+        self.total: float = math.inf
+        self.n_scores: int = 0
 
     @property
     def bound(self) -> None:

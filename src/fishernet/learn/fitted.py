@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Unpack, cast
 
 import pyarrow as pa
 
@@ -27,6 +27,7 @@ from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan, with_la
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.cross_validation import Likelihood, PredictionQuality, hold_out
 from fishernet.learn.fitting import KINDS, check_smoothing, gaussian_network, parameters
+from fishernet.learn.keywords import FitKeywords
 from fishernet.learn.local_learning import counted, known_cells, local_structure
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.numbers.preparing import prepared
@@ -58,7 +59,10 @@ class OptionOfOthersError(FishernetError):
 
     def __init__(self, option: str, value: Any, other: type[Learner], own: type[Learner]) -> None:
         super().__init__(f"{option} is for {other.named()}; it does not go with {own.named()}", parameter=option)
-        self.option, self.value, self.other, self.own = option, value, other, own
+        self.option: str = option
+        self.value: Any = value
+        self.other: type[Learner] = other
+        self.own: type[Learner] = own
 
 
 class Learner(ABC):
@@ -302,7 +306,7 @@ class Dependency(Learner):
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the structure."""
         self.score = named_score(self.options["score"])
-        self.counts = table, self.counted(table, progress)
+        self.counts: tuple[Table, Source] = table, self.counted(table, progress)
         self.found = local_structure(self.counts[1], missing=self.missing, progress=progress, **self.options)
 
     def counted(self, table: Table, progress: Progress | None = None) -> Source:
@@ -539,7 +543,7 @@ def fit(
     holdout: float = 0.2,
     seed: int = 0,
     progress: Progress = False,
-    **options: Any,
+    **options: Unpack[FitKeywords],
 ) -> Fitted:
     """Learn a network of any kind from a part of the rows, judge it by the others, and fit it to all.
 
@@ -583,7 +587,7 @@ def fit(
     >>> [(fact.label, fact.value) for fact in found.facts()][:4]
     [('rows', 12960), ('rows to learn from', 10368), ('rows held out', 2592), ('arcs', 15)]
     """
-    asked = {"target": target, **options}
+    asked: dict[str, Any] = {"target": target, **options}
     given = {name: value for name, value in asked.items() if value is not None}
     learner = learner_of(model, given, seed)
     rows = _ready(as_data(table, "fit"), learner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.conditional_fits import Fit, fit_conditionals
 from fishernet.learn.em import Effort, warn_of_stop
+from fishernet.learn.keywords import EmKeywords, NetworkKeywords, ParameterKeywords
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.missing.mixed_em import fit_mixed
@@ -49,7 +50,7 @@ def require_spread(scatter: Scatter) -> None:
     require_varying(scatter)
 
 
-def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarkovNetwork:
+def gaussian_network(X: Any, graph: UndirectedGraph, **em: Unpack[EmKeywords]) -> GaussianMarkovNetwork:
     """Fit a Gaussian Markov network: the mean, and the most likely precision with the zeros of a graph.
 
     The covariance of the result is that of the data (over n, not n - 1) on the diagonal and on every edge.
@@ -117,7 +118,7 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarko
 
 
 def _by_gaussian_em(
-    rows: Table, fitted: Callable[[Scatter], Any], options: dict[str, Any], *, regressions: bool = False
+    rows: Table, fitted: Callable[[Scatter], Any], options: Mapping[str, Any], *, regressions: bool = False
 ) -> Any:
     """Return the likeliest model for rows that lack numbers."""
     refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of numbers")
@@ -152,7 +153,7 @@ def parameters(
     ess: float | None = None,
     hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     available_cases: bool = False,
-    **options: Any,
+    **options: Unpack[ParameterKeywords],
 ) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
@@ -232,7 +233,7 @@ def parameters(
     if make == "table" and (hidden or (lacks_states and not available_cases and source.rows is not None)):
         if source.rows is None:
             raise SchemaError("hidden variables need the rows; give a Table or a data frame", parameter="hidden")
-        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type, misc]
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
@@ -270,20 +271,20 @@ def parameters(
     return BayesianNetwork(variables, fit_conditionals(source, families, places, kind=kind, **how), n_rows=source.total)
 
 
-def _tables(total: float, options: dict[str, Any]) -> None:  # noqa: ARG001
+def _tables(total: float, options: Mapping[str, Any]) -> None:  # noqa: ARG001
     refuse_options(options, (), "a fit to complete rows")
 
 
-def _trees(total: float, options: dict[str, Any]) -> TreeFit:
+def _trees(total: float, options: Mapping[str, Any]) -> TreeFit:
     refuse_options(options, ("score", "splits"), "a fit of trees to complete rows")
     return TreeFit(leaf_price(named_score(options.get("score", "bic")), total), options.get("splits", "binary"))
 
 
-def _merged(total: float, options: dict[str, Any]) -> MergedFit:
+def _merged(total: float, options: Mapping[str, Any]) -> MergedFit:
     return MergedFit(named_score(**{"score": "bic", **options}), total)
 
 
-KINDS: dict[str, Callable[[float, dict[str, Any]], Fit | None]] = {
+KINDS: dict[str, Callable[[float, Mapping[str, Any]], Fit | None]] = {
     "table": _tables,
     "tree": _trees,
     "merged": _merged,
@@ -361,7 +362,7 @@ def bayesian_network(
     smoothing: float | str = 1.0,
     ess: float | None = None,
     bins: Bins | None = None,
-    **options: Any,
+    **options: Unpack[NetworkKeywords],
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
@@ -401,7 +402,7 @@ def bayesian_network(
     if source.rows is not None:
         source = prepared_for(source.rows, bins, **options)
     make = word(conditionals, "conditionals", KINDS)
-    local = {} if make == "table" else {"score": options.get("score", "bic")}
+    local: dict[str, Any] = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
         KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
     dag = structure(source, **options).dag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from fishernet.learn.em import (
     random_emission,
     shares,
 )
+from fishernet.learn.keywords import HiddenTreeKeywords
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet, evenly
 from fishernet.models.trees.hidden_tree import Codes, TreeCounts
@@ -30,7 +31,7 @@ from fishernet.models.trees.shape import Nested, TreeShape
 Strings = Iterable[Sequence[Hashable]]
 
 
-def hidden_tree(tree: Nested, strings: Strings, **as_fit: Any) -> HiddenTree:
+def hidden_tree(tree: Nested, strings: Strings, **as_fit: Unpack[HiddenTreeKeywords]) -> HiddenTree:
     """Fit a hidden tree model to strings; all arguments, errors and sources are those of `hidden_tree_fit`.
 
     Examples

@@ -11,7 +11,7 @@ Or a decision tree grows (`shared_rows.trees`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from fishernet.base.errors import FishernetError, warn
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
-from fishernet.base.vocabulary import IncompleteName, InputSearchName, ScoreName, word
+from fishernet.base.vocabulary import IncompleteName, InputSearchName, ScoreName, SplitsName, word
 from fishernet.data import Source, Table, categorical_source
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
@@ -37,6 +37,7 @@ from fishernet.learn.shared_rows.trees import TreeGrower, leaf_price
 from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.models.conditionals.full_table import cell_weights, normalized
 from fishernet.scores import Families, LocalScores, Score, named_score
+from fishernet.scores.named import ScoreKeywords
 from fishernet.scores.node_average import NodeAverage
 
 Array = npt.NDArray[np.float64]
@@ -201,7 +202,7 @@ def local_structure(
     missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[ScoreKeywords],
 ) -> InputSearchResult:
     """Choose the inputs of every variable of a dependency network, and say how they were found.
 
@@ -298,12 +299,12 @@ def dependency_network(
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     smoothing: float | str = "zeros",
-    splits: str = "binary",
+    splits: SplitsName = "binary",
     last_step: bool = False,
     missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[ScoreKeywords],
 ) -> DependencyNetwork:
     """Learn a dependency network: the inputs of every variable, then its conditional.
 

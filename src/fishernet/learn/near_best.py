@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ from fishernet.learn.rules import MAX_CELLS, Edge
 from fishernet.learn.search import tie
 from fishernet.learn.structures import question_of
 from fishernet.scores import LocalScores, Score
+from fishernet.scores.named import ScoreKeywords
 
 NUMBER = 8  # bytes
 MOST_VARIABLES = 25  # the core's tables have a number for each of their subsets
@@ -132,7 +133,7 @@ def best_graphs(
     max_memory: float = MAX_MEMORY,
     max_seconds: float | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[ScoreKeywords],
 ) -> BestGraphs:
     """Find all graphs within some nats of the best, equivalent ones once.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ from fishernet.learn.missing.gaussian_em import FEWEST, expected_numbers
 from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
+from fishernet.scores.named import DirichletKeywords
 
 Prior = bool | tuple[float, float, float]
 
@@ -84,7 +85,7 @@ def discrete_markov_graph(
     prior: Prior = False,
     max_blanket: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[DirichletKeywords],
 ) -> UndirectedGraph:
     """Learn an undirected graph of discrete variables by marginal pseudo-likelihood.
 

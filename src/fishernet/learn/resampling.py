@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from fishernet.data.moments import without_determined
 from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Links
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
+from fishernet.learn.keywords import SampleKeywords, ShuffledKeywords
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structures import dag, named_columns, usual_score
@@ -219,7 +220,7 @@ def edge_strengths(
     scheme: SchemeName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **as_dag: Any,
+    **as_dag: Unpack[SampleKeywords],
 ) -> EdgeStrengths:
     """Learn a structure from many bootstrap samples [1]_, and say how sure each edge is [2]_.
 
@@ -312,7 +313,12 @@ def edge_strengths(
 
 
 def edges_by_chance(
-    table: Table, n: int = 20, *, seed: Seed = None, progress: Progress | None = None, **as_structure: Any
+    table: Table,
+    n: int = 20,
+    *,
+    seed: Seed = None,
+    progress: Progress | None = None,
+    **as_structure: Unpack[ShuffledKeywords],
 ) -> float:
     """Return how many edges are found by chance: in tables whose columns are each shuffled by themselves.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from fishernet.learn.em import (
     shares,
     weights,
 )
+from fishernet.learn.keywords import BaumWelchKeywords
 from fishernet.learn.numeric_sequences import COVARIANCES, EMISSION_NAMES, EmissionName, NumericOptions, fit_numbers
 from fishernet.models import MarkovChain, NumericHiddenMarkovModel
 from fishernet.models.sequences.alphabet import Alphabet, Strings, evenly, is_missing
@@ -48,15 +49,24 @@ Sequences = Iterable[Sequence[Hashable]]
 MOST_UNASKED = 64  # symbols that are whole numbers; more look like counts or measurements
 
 
-@overload
-def hidden_markov_model(sequences: Any, *, emission: Literal["labels"], **as_baum_welch: Any) -> HiddenMarkovModel: ...
+Emissions = EmissionName | Mapping[str, EmissionName]
 
 
 @overload
-def hidden_markov_model(sequences: Any, **as_baum_welch: Any) -> Any: ...
+def hidden_markov_model(
+    sequences: Any, *, emission: Literal["labels"], **as_baum_welch: Unpack[BaumWelchKeywords]
+) -> HiddenMarkovModel: ...
 
 
-def hidden_markov_model(sequences: Any, **as_baum_welch: Any) -> Any:
+@overload
+def hidden_markov_model(
+    sequences: Any, *, emission: Emissions | None = None, **as_baum_welch: Unpack[BaumWelchKeywords]
+) -> Any: ...
+
+
+def hidden_markov_model(
+    sequences: Any, *, emission: Emissions | None = None, **as_baum_welch: Unpack[BaumWelchKeywords]
+) -> Any:
     """Fit a hidden Markov model; all arguments, errors and sources are those of `baum_welch`.
 
     What is given decides the kind of model, or `emission` does: strings and labels give a `HiddenMarkovModel` of
@@ -79,14 +89,14 @@ def hidden_markov_model(sequences: Any, **as_baum_welch: Any) -> Any:
     >>> sorted(hmm.emission.mean[:, 0].round(1).tolist())
     [5.0, 50.3]
     """
-    return baum_welch(sequences, **as_baum_welch).model
+    return baum_welch(sequences, emission=emission, **as_baum_welch).model
 
 
 def baum_welch(
     sequences: Any,
     *,
     n_states: int | None = None,
-    emission: EmissionName | Mapping[str, EmissionName] | None = None,
+    emission: Emissions | None = None,
     covariance: Literal["full", "diagonal"] = "full",
     components: int = 1,
     min_sd: float = 1e-3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact, proven
 from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.keywords import StructureKeywords
 from fishernet.learn.missing.gaussian_em import expected_numbers
 from fishernet.learn.missing.structural_em import structural_em
 from fishernet.learn.missing.ways import nearly_empty, way_with_missing
@@ -32,6 +33,7 @@ from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
 from fishernet.scores.available import AvailableScore
 from fishernet.scores.likelihood import Bic
+from fishernet.scores.named import ScoreKeywords
 from fishernet.scores.node_average import NodeAverage
 
 ROWS_OF_PARENT = 4  # for each parent that a number may have where rows are no more than columns
@@ -68,7 +70,7 @@ def structure(
     checkpoint: str | os.PathLike[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[ScoreKeywords],
 ) -> SearchResult:
     """Learn the structure of a Bayesian network, and say how it was found.
 
@@ -366,7 +368,7 @@ def usual_score(source: Source, **options: Any) -> Score:
     return named_score(usual_name(source), **(({"prior": True} if numbers else {}) | options))
 
 
-def dag(table: Any, **as_structure: Any) -> Dag:
+def dag(table: Any, **as_structure: Unpack[StructureKeywords]) -> Dag:
     """Learn the structure of a Bayesian network.
 
     All arguments and errors are those of `structure`, which also says how the graph was found.

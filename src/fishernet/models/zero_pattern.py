@@ -65,9 +65,9 @@ class Part:
 
     def __init__(self, positions: list[int], graph: UndirectedGraph) -> None:
         self.positions = positions
-        self.names = [graph.names[v] for v in positions]
+        self.names: list[str] = [graph.names[v] for v in positions]
         place = {v: k for k, v in enumerate(positions)}
-        self.adjacency = [[place[other] for other in graph.adjacency[v]] for v in positions]
+        self.adjacency: list[list[int]] = [[place[other] for other in graph.adjacency[v]] for v in positions]
         self.order: Regressors = chordal_subgraph(self.adjacency)
 
     @property

@@ -125,7 +125,7 @@ class Picture:
 
     def __init__(self, shape: Drawable, *, named: bool, font_size: float, look: Look | None = None) -> None:
         self._shape, self._look = shape, Look() if look is None else look
-        self.font_size = letters(font_size)
+        self.font_size: float = letters(font_size)
         self._texts = labels(shape.names) if named else []
         self._boxed = shape.layered and bool(self._texts)
         n = len(shape.names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, numbered, position, positions
 from fishernet.infer import marginal
+from fishernet.infer.queries import MarginalKeywords
 from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 from fishernet.plot.style import dress, fitting, ink_on, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import FONT, family_of, label, labels, name_ticks, states_of, text_sizes, under
@@ -152,7 +153,7 @@ def marginals(
     most: int = 12,
     ax: Axes | None = None,
     font_size: float = 9.0,
-    **options: Any,
+    **options: Unpack[MarginalKeywords],
 ) -> Axes:
     """Draw how probable the states of some variables are, as bars: without evidence, and with it.
 

@@ -78,9 +78,9 @@ class FractionalTerms:
 
     def __init__(self, scatter: Scatter, *, center: bool, price: float = 0.0) -> None:
         self._price = price
-        self.names = scatter.names
-        self.scaled = scaled_products(scatter, center=center)
-        self.most = rank(scatter.n, center=center)
+        self.names: tuple[str, ...] = scatter.names
+        self.scaled: Floats = scaled_products(scatter, center=center)
+        self.most: int = rank(scatter.n, center=center)
         require_independent(self.names, self.scaled, self.most)
         self._weight = weight(scatter.n)
         self._sizes = set_sizes(scatter.n, min(self.most, len(self.names)))

@@ -62,12 +62,15 @@ class LocalScores:
     """
 
     def __init__(self, source: Source, score: Score) -> None:
-        self.source = source = score.source(source)
+        source = score.source(source)
+        self.source: Source = source
         _warn_of_resolution(source, score)
         self.score = score
         self._is_mixed = score.mixes and any(variable.is_continuous for variable in source.variables)
         self._terms = None if self._is_mixed else score.terms(source)
-        self.in_core = None if self._is_mixed or self._terms is not None else _in_core(source, score)
+        self.in_core: tuple[_core.Columns, CoreTerm] | None = (
+            None if self._is_mixed or self._terms is not None else _in_core(source, score)
+        )
         self._route = self._chosen()
 
     def _chosen(self) -> _Route:

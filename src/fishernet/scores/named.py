@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
@@ -35,7 +35,28 @@ CONTINUOUS_SCORES: dict[str, Callable[..., Score]] = {"fractional": Fractional}
 NUMBERS = {"bdeu": "ess", "bdq": "alpha"}  # the one number that a name may carry, as in "bdeu:10"
 
 
-def named_score(score: str | Score, **options: Any) -> Score:
+class Hyperparameters(TypedDict, total=False):
+    """Those of scores that no learner has for its parameters, too."""
+
+    alpha: float
+    center: bool
+    prior: bool
+
+
+class DirichletKeywords(TypedDict, total=False):
+    """Those of scores with imagined rows."""
+
+    ess: float
+    alpha: float
+
+
+class ScoreKeywords(Hyperparameters, total=False):
+    """The hyperparameters of scores, which the scores describe."""
+
+    ess: float
+
+
+def named_score(score: str | Score, **options: Unpack[ScoreKeywords]) -> Score:
     """Return the score of a name, or the score itself.
 
     Parameters
@@ -63,11 +84,12 @@ def named_score(score: str | Score, **options: Any) -> Score:
         return score
     name, colon, number = score.partition(":")
     known = SCORES | CONTINUOUS_SCORES
+    asked: dict[str, Any] = {**options}
     name = word(name, "score", known)
     if colon:
-        options |= _carried(name, number)
-    refuse_options(options, inspect.signature(known[name]).parameters, f"the score {name!r}")
-    return known[name](**options)
+        asked |= _carried(name, number)
+    refuse_options(asked, inspect.signature(known[name]).parameters, f"the score {name!r}")
+    return known[name](**asked)
 
 
 def _carried(score: str, number: str) -> dict[str, float]:
@@ -80,7 +102,9 @@ def _carried(score: str, number: str) -> dict[str, float]:
         raise FishernetError(f"score {score!r} takes a number after the colon, got {shown(number)}") from None
 
 
-def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bic", **options: Any) -> float:
+def score(
+    dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bic", **options: Unpack[ScoreKeywords]
+) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
     Structures are compared by it on the same table: with columns cut into other bins, scores are of other data.
@@ -132,7 +156,11 @@ def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bi
 
 
 def local_score(
-    table: Any, child: str, parents: Iterable[str], score: ScoreName | Score = "bic", **options: Any
+    table: Any,
+    child: str,
+    parents: Iterable[str],
+    score: ScoreName | Score = "bic",
+    **options: Unpack[ScoreKeywords],
 ) -> float:
     """Return the score of one family, in nats, higher is better.
 

@@ -91,7 +91,7 @@ class NodeAverageTerms:
         self._source = source
         alone = source.statistics([(v,) for v in range(len(source.variables))])
         self._alone = np.array([_mean_log_likelihood(one) * float(source.total) for one in alone])
-        self.price = price_of(source, caution)
+        self.price: float = price_of(source, caution)
         self._states = np.array([float(variable.cardinality) for variable in source.variables])
 
     def families(self, families: Families) -> Floats:

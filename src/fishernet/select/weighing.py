@@ -50,8 +50,8 @@ class Weighing:
         self._positive: list[int] = []  # places among the rows
         self._factor = np.empty((0, 0))
         self._matrix = np.empty((0, 0))
-        self.n_refused = 0
-        self.weights = np.empty(0)
+        self.n_refused: int = 0
+        self.weights: npt.NDArray[np.float64] = np.empty(0)
 
     @property
     def gains(self) -> Array:

@@ -156,13 +156,13 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             given = positive_weights(sample_weight, X)
             columns, classes = rows_of(columns, given > 0), classes[given > 0]
             weights, unit = whole_weights(given[given > 0])
-        self.target_name_ = target_name(y, feature_names(self))
+        self.target_name_: str = target_name(y, feature_names(self))
         table = self._training_table(columns, classes, weights)
         source: Any = KnownRows(table, unit)
         numbers = mixes_numbers(table.variables)
         if numbers or (table.has_missing and missing != FILL):
             source = table if unit == 1 else _in_units(table, unit)
-            self.dag_ = self._learned(source, **({} if missing == FILL else {"missing": missing}))
+            self.dag_: Dag = self._learned(source, **({} if missing == FILL else {"missing": missing}))
         else:
             complete = filled(table, target=len(table.variables) - 1)
             self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
@@ -207,7 +207,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _training_table(self, columns: Columns, classes: Array, weights: npt.NDArray[np.int64] | None) -> Table:
         """Return the table of the features and, last, the class."""
-        self.classes_, codes = np.unique(classes, return_inverse=True)
+        labels, codes = np.unique(classes, return_inverse=True)
+        self.classes_: Array = labels
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise FishernetError(f"y holds one class only, {only!r}; a classifier needs at least two")
@@ -228,7 +229,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return found
 
     def _learned(self, source: Any, **missing: Any) -> Dag:
-        structure = self._structure()
+        structure: Any = self._structure()
         if structure in STRUCTURES:
             return STRUCTURES[structure](source, self.target_name_, self.k, **missing)
         return dag(source, search=structure, score=self.structure_score, **missing)

@@ -85,7 +85,7 @@ class BayesianNetworkDensity(DensityMixin, SeenByNetwork):  # type: ignore[misc]
             When shapes or values do not fit, or an option is unknown.
         """
         self._fit_network(X, None)
-        self.n_samples_fit_ = self._rows(X).n_rows
+        self.n_samples_fit_: int = self._rows(X).n_rows
         return self
 
     def score_samples(self, X: Any) -> npt.NDArray[np.float64]:

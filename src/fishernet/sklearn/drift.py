@@ -98,7 +98,7 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
             When shapes or values do not fit, or an option is unknown.
         """
         self._fit_network(X, None)
-        self.reference_ = self._rows(X)
+        self.reference_: Table = self._rows(X)
         return self
 
     def detect(self, X: Any) -> TwoSampleResult:

@@ -145,7 +145,7 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
             unknown.
         """
         self._fit_network(X, y)
-        self.kernel_ = HiddenVariableKernel(self.network_, seed=self.random_state)
+        self.kernel_: HiddenVariableKernel = HiddenVariableKernel(self.network_, seed=self.random_state)
         self._n_features_out = self.kernel_.dimension
         return self
 

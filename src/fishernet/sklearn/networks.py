@@ -79,7 +79,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
         asked = word(self.structure, "structure", [*SEARCHES, *STRUCTURES])
         if self.network is not None:
             self._require_exact(self.network)
-            self.network_ = self.network
+            self.network_: BayesianNetwork = self.network
             self._require_known(feature_columns(self, X, reset=True))
         elif asked in SEARCHES:
             self.network_ = self._searched(asked, self._training_table(feature_columns(self, X, reset=True)))

@@ -118,9 +118,9 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
             )
         self._fit_network(X, None)
         self._terms = RowTerms(self.network_, measure, self.random_state)
-        self.n_samples_fit_ = self._rows(X).n_rows
+        self.n_samples_fit_: int = self._rows(X).n_rows
         scores = self.score_samples(X)
-        self.offset_ = float(np.percentile(scores, 100 * share, method="higher"))
+        self.offset_: float = float(np.percentile(scores, 100 * share, method="higher"))
         return self
 
     def score_samples(self, X: Any) -> Matrix:

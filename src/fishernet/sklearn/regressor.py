@@ -120,7 +120,7 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
         if numbers.min() == numbers.max():
             of = "one sample" if len(numbers) == 1 else several(len(numbers), "sample")
             raise FishernetError(f"y holds one number only ({of}); a regressor needs two that differ", parameter="y")
-        self.target_name_ = target_name(y, feature_names(self), "target")
+        self.target_name_: str = target_name(y, feature_names(self), "target")
         features = self._as_read(columns)
         variables = [*features.variables, Continuous(self.target_name_)]
         table = Table.adopt(variables, [*features.codes, _with_something_left(numbers, features)], n_rows=len(numbers))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import MetricName, word
-from fishernet.kernels import FisherKernel, Normalized
+from fishernet.kernels import FisherKernel, Kernel, Normalized
 from fishernet.kernels.fisher.kernel import METRICS
 from fishernet.kernels.kernel import is_kernel
 from fishernet.learn import hidden_markov_model, markov_chain
@@ -102,13 +102,13 @@ class KernelTransformer(OfStrings):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Keep the strings of training, and make the kernel; y is ignored."""
-        self.strings_ = listed_strings(X)
+        self.strings_: Strings = listed_strings(X)
         kernel = self.kernel
         if not is_kernel(kernel) and callable(kernel):
             kernel = kernel(self.strings_)
         if not is_kernel(kernel):
             raise SchemaError(f"a kernel or a function that makes one is needed, not {type(kernel).__name__}")
-        self.kernel_ = Normalized(kernel) if self.normalize else kernel
+        self.kernel_: Kernel = Normalized(kernel) if self.normalize else kernel
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:
@@ -136,9 +136,9 @@ class Scored(OfStrings, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the model of some strings, and the matrix between the scores; y is ignored."""
         strings = listed_strings(X)
-        self.model_ = with_policy(self._found(strings), self.unknown)
+        self.model_: Any = with_policy(self._found(strings), self.unknown)
         metric = word(self.metric, "metric", METRICS, error=SchemaError)
-        self.kernel_ = FisherKernel(
+        self.kernel_: FisherKernel = FisherKernel(
             self.model_,
             metric=metric,
             reference=strings if metric == "empirical" else None,

@@ -152,7 +152,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
         (lambda: fn.learn.markov_graph(X, test="kcit"), "unknown test 'kcit'; there are 'knn-mi', 'fisher-z'"),  # type: ignore[arg-type]
         (lambda: fn.learn.markov_graph(X, rule="xor"), "unknown rule 'xor'; there are 'and', 'or'"),  # type: ignore[arg-type]
         (lambda: fn.learn.markov_graph(X, search="pc"), "unknown search 'pc'"),  # type: ignore[arg-type]
-        (lambda: fn.learn.markov_graph(X, nearest=3), "neither this function nor the"),
+        (lambda: fn.learn.markov_graph(X, nearest=3), "neither this function nor the"),  # type: ignore[call-arg]
         (lambda: fn.learn.markov_graph(X, test="fisher-z", k=3), "neither this function nor the"),
         (lambda: fn.learn.markov_graph([[0, 1], [1, 0]], test="g-squared", k=3), "takes the option 'k'"),
         (lambda: fn.learn.markov_graph(X, test=fn.independence.FisherZ(X), k=3), "this test is made already"),

@@ -9,6 +9,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError
+from fishernet.base.vocabulary import IncompleteName
 from fishernet.learn.missing.mixed_em import completions
 
 
@@ -65,7 +66,7 @@ def test_cells_are_drawn_from_what_is_known_of_their_row() -> None:
 
 
 def test_graphs_are_nearer_to_the_true_one_than_those_of_complete_families() -> None:
-    distances = {"em": 0, "node-average": 0}
+    distances: dict[IncompleteName, int] = {"em": 0, "node-average": 0}
     for seed in range(6):
         net = drawn_network(seed, 8)
         table = lacking(net.sample(600, seed=seed), 0.25, seed)

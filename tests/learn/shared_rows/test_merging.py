@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.vocabulary import ScoreName, SplitsName
 from fishernet.learn.shared_rows.trees import leaf_shares
 from fishernet.models import FullTable, MergedTable, TreeConditional
 from fishernet.scores import named_score
@@ -153,7 +154,9 @@ def test_nothing_observed_and_one_state() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=4), st.sampled_from(["binary", "multiway"]), st.sampled_from(["bic", "aic", "loglik"]))
-def test_trees_keep_the_graph_and_no_leaf_alone_scores_more(table: fn.Table, splits: str, name: str) -> None:
+def test_trees_keep_the_graph_and_no_leaf_alone_scores_more(
+    table: fn.Table, splits: SplitsName, name: ScoreName
+) -> None:
     dag = everything_before(table.names)
     net = fn.learn.parameters(dag, table, conditionals="tree", splits=splits, score=name)
     assert net.dag == dag
@@ -165,7 +168,7 @@ def test_trees_keep_the_graph_and_no_leaf_alone_scores_more(table: fn.Table, spl
 
 
 @pytest.mark.parametrize("splits", ["binary", "multiway"])
-def test_with_all_others_as_parents_the_tree_is_that_of_a_dependency_network(splits: str) -> None:
+def test_with_all_others_as_parents_the_tree_is_that_of_a_dependency_network(splits: SplitsName) -> None:
     """The last variable of a complete graph may ask what a dependency network's may."""
     table = fn.datasets.load("nursery")[:4000]
     dag = everything_before(table.names, most=len(table.names))
@@ -211,9 +214,9 @@ def test_a_whole_network_is_learned_with_either() -> None:
         net = fn.learn.bayesian_network(table, conditionals=kind)
         assert net.dag == plain.dag
         assert net.n_parameters < plain.n_parameters
-    merged = fn.learn.bayesian_network(table, conditionals="merged", score="bdeu:5", search="tabu")
-    dag = fn.learn.dag(table, score="bdeu:5", search="tabu")
-    assert merged == fn.learn.parameters(dag, table, conditionals="merged", score="bdeu:5")
+    merged = fn.learn.bayesian_network(table, conditionals="merged", score=fn.scores.Bdeu(5), search="tabu")
+    dag = fn.learn.dag(table, score=fn.scores.Bdeu(5), search="tabu")
+    assert merged == fn.learn.parameters(dag, table, conditionals="merged", score=fn.scores.Bdeu(5))
     with pytest.raises(FishernetError, match="penalized likelihood"):
         fn.learn.bayesian_network(table, conditionals="tree", score="bdeu")
 

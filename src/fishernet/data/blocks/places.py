@@ -66,7 +66,7 @@ class Mapped:
 
     def __init__(self, over: Any = map) -> None:
         self._map: Callable[..., Iterable[Any]] = getattr(over, "map", over)
-        self.n_threads = 1 if over is map else available_threads()
+        self.n_threads: int = 1 if over is map else available_threads()
 
     def placed(self, tables: Sequence[Any]) -> Sequence[Any]:
         """Return the tables."""

@@ -108,7 +108,7 @@ class TemporaryFolder:
     def __init__(self) -> None:
         where = Path(tempfile.gettempdir())
         try:
-            self.path = new_folder(where, PREFIX)
+            self.path: Path = new_folder(where, PREFIX)
         except OSError as error:
             raise _not_made(where, error) from None
         _temporary[self.path] = self

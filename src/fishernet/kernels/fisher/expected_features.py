@@ -36,7 +36,9 @@ class ExpectedFeatures:
     """
 
     def __init__(self, net: BayesianNetwork, hidden: tuple[str, ...], of_cells: Features) -> None:
-        self.net, self.hidden, self.of_cells = net, hidden, of_cells
+        self.net: BayesianNetwork = net
+        self.hidden: tuple[str, ...] = hidden
+        self.of_cells: Features = of_cells
 
     @property
     def dimension(self) -> int:

@@ -54,8 +54,8 @@ class Invariant(Metric):
         shapes = np.array([table.shape for table in self._theta], dtype=np.int64).reshape(-1, 2)
         self._states = states = np.repeat(shapes[:, 1], shapes[:, 0])
         self._groups = np.cumsum(states) - states  # where each begins
-        self.inverse_theta = inverse_of(theta)
-        self.inverse_group = np.repeat(inverse_of(flat(groups)), states)
+        self.inverse_theta: Matrix = inverse_of(theta)
+        self.inverse_group: Matrix = np.repeat(inverse_of(flat(groups)), states)
         self._same, self._other = (1 - theta) * self.inverse_theta * self.inverse_group, -self.inverse_group
         self._same_parts = self._parts(self._same)
         impossible = (theta == 0) | (self.inverse_group == 0)
@@ -270,7 +270,7 @@ class CellSums(SumsOfKernel):
         self, kernel: Invariant, rows: Table, whole: Whole | None = None, counts: tuple[Matrix, float] | None = None
     ) -> None:
         super().__init__(kernel, rows, whole)
-        self.most_halved = self.n_rows
+        self.most_halved: int = self.n_rows
         self._counts_of_all, self._first_row = counts, 0
 
     @cached_property

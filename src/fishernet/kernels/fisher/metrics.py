@@ -78,7 +78,7 @@ class Scores(FeatureMade, Metric):
         widths: Sequence[int] = (),
     ) -> None:
         self.name = name
-        self.has_terms = bool(model.conditionals) and name != "empirical"
+        self.has_terms: bool = bool(model.conditionals) and name != "empirical"
         self._model = model
         self._options = options
         self._whiten = whiten

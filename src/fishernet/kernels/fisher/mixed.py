@@ -41,10 +41,14 @@ class NumberFeatures:
     """The features of one number: ``e``, ``S_j^-1/2 (z - m_j) e`` and ``(e^2 - 1) / sqrt 2``, over ``sqrt P(j)``."""
 
     def __init__(self, conditional: ConditionalGaussian, of: ParentMoments) -> None:
-        self.conditional, self.mean, self.width = conditional, of.mean, 2 + of.mean.shape[1]
-        self.dimension = conditional.n_groups * self.width
-        self.inverse = np.divide(1.0, of.probabilities, out=np.zeros_like(of.probabilities), where=of.probabilities > 0)
-        self.whiten = np.zeros_like(of.covariance)
+        self.conditional: ConditionalGaussian = conditional
+        self.mean: Matrix = of.mean
+        self.width: int = 2 + of.mean.shape[1]
+        self.dimension: int = conditional.n_groups * self.width
+        self.inverse: Matrix = np.divide(
+            1.0, of.probabilities, out=np.zeros_like(of.probabilities), where=of.probabilities > 0
+        )
+        self.whiten: Matrix = np.zeros_like(of.covariance)
         for at, block in zip(self.whiten, of.covariance, strict=True):
             found = whitening(block, LEAST_SPREAD)
             at[:, : found.shape[1]] = found
@@ -123,11 +127,11 @@ class NumberMoments:
         intercept, slopes, sd = (one[at] for one in of.conditional.by_group())
         linear = np.concatenate([-slopes, np.ones_like(sd)[:, None]], axis=1) / sd[:, None]
         whiten = of.whiten[at]
-        self.e = np.einsum("ni,ni->n", linear, mean + origin[scope]) - intercept / sd
-        self.e_variance = np.maximum(np.einsum("ni,nij,nj->n", linear, covariance, linear), 0)
-        self.u = np.einsum("ni,nik->nk", mean[:, :-1] + origin[scope[:-1]] - of.mean[at], whiten)
-        self.u_variance = np.einsum("nik,nij,njk->nk", whiten, covariance[:, :-1, :-1], whiten)
-        self.with_e = np.einsum("nik,nij,nj->nk", whiten, covariance[:, :-1], linear)
+        self.e: Matrix = np.einsum("ni,ni->n", linear, mean + origin[scope]) - intercept / sd
+        self.e_variance: Matrix = np.maximum(np.einsum("ni,nij,nj->n", linear, covariance, linear), 0)
+        self.u: Matrix = np.einsum("ni,nik->nk", mean[:, :-1] + origin[scope[:-1]] - of.mean[at], whiten)
+        self.u_variance: Matrix = np.einsum("nik,nij,njk->nk", whiten, covariance[:, :-1, :-1], whiten)
+        self.with_e: Matrix = np.einsum("nik,nij,nj->nk", whiten, covariance[:, :-1], linear)
 
     @property
     def e_squared(self) -> Matrix:
@@ -143,12 +147,12 @@ class MixedInvariant(FeatureMade, Metric):
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
-        self.of_labels = model.of_labels()
-        self.group_probabilities = group_probabilities(self.of_labels)
+        self.of_labels: BayesianNetwork = model.of_labels()
+        self.group_probabilities: list[Matrix] = group_probabilities(self.of_labels)
         self._labels = Invariant(self.of_labels, self.group_probabilities)
         self._label_at = [v for v, variable in enumerate(model.variables) if not variable.is_continuous]
         pairs = enumerate(moments_of_parents(model))
-        self.numbers = {
+        self.numbers: dict[int, NumberFeatures] = {
             v: NumberFeatures(cast(ConditionalGaussian, model.conditionals[v]), of) for v, of in pairs if of is not None
         }
 

@@ -51,7 +51,7 @@ class Observed(FeatureMade, Metric):
 
     def __init__(self, name: str, expected: ExpectedFeatures) -> None:
         self.name = name  # hidden variables mix those around them: it has no terms, and no parts of features
-        self.hidden = expected.hidden
+        self.hidden: tuple[str, ...] = expected.hidden
         self._expected = expected
 
     def rows(self, X: Any) -> Table:

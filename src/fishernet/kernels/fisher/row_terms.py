@@ -51,7 +51,8 @@ class RowTerms:
     """
 
     def __init__(self, net: BayesianNetwork, measure: Measure, seed: Seed = None) -> None:
-        self.net, fisher = net, measure == "fisher"
+        self.net: BayesianNetwork = net
+        fisher = measure == "fisher"
         self._label_at = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
         labels = net if net.inference == "factors" else net.of_labels()
         probabilities = group_probabilities(labels, seed=seed) if fisher else [None] * len(self._label_at)

@@ -35,7 +35,7 @@ class ScoredModel:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.kind = model.kind
+        self.kind: str = model.kind
         if model.likelihood == "pseudo":
             raise SchemaError(
                 "a Fisher kernel needs a likelihood in closed form; the distribution of a dependency network is where "
@@ -53,8 +53,8 @@ class ScoredModel:
         if model.inference == "factors":
             network = cast(BayesianNetwork, model)
             self.tables = network if network.runs_in_core else None
-        self.mixed = cast(BayesianNetwork, model) if model.inference == "mixed" else None
-        self.names = tuple(variable.name for variable in model.variables)
+        self.mixed: BayesianNetwork | None = cast(BayesianNetwork, model) if model.inference == "mixed" else None
+        self.names: tuple[str, ...] = tuple(variable.name for variable in model.variables)
         self.conditionals: Sequence[Conditional] = model.conditionals
         self.fisher_scores: Callable[..., Features] = exact.fisher_scores
         self.fisher_information: Callable[..., Matrix | list[Matrix]] = exact.fisher_information

@@ -71,7 +71,7 @@ class HiddenTreeKernel(LogMadeKernel):
         self.trees: tuple[HiddenTree, ...] = tuple(trees)
         if not self.trees:
             raise SchemaError("tree must be a HiddenTree, or a list of them; the list is empty", parameter="tree")
-        self.weights = _checked_weights(weights, len(self.trees))
+        self.weights: npt.NDArray[np.float64] = _checked_weights(weights, len(self.trees))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""

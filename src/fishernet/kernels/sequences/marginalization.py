@@ -74,12 +74,14 @@ class HiddenBinomialKernel(LogMadeKernel):
         lengths = {len(table) for table, shared in ((weights, 1), (rows, 2)) if table.ndim > shared}
         if len(lengths) > 1:
             raise SchemaError(f"prior is for {len(weights)} positions and emission for {len(rows)}")
-        self.length = next(iter(lengths), None)
-        self.prior = checked_rows(weights, "prior", (None,) * weights.ndim)
-        self.emission = checked_rows(rows, "emission", (*(None,) * (rows.ndim - 2), self.prior.shape[-1], None))
+        self.length: int | None = next(iter(lengths), None)
+        self.prior: npt.NDArray[np.float64] = checked_rows(weights, "prior", (None,) * weights.ndim)
+        self.emission: npt.NDArray[np.float64] = checked_rows(
+            rows, "emission", (*(None,) * (rows.ndim - 2), self.prior.shape[-1], None)
+        )
         if alphabet is None:
             alphabet = range(self.emission.shape[-1])
-        self.alphabet = Alphabet.of(alphabet)
+        self.alphabet: Alphabet = Alphabet.of(alphabet)
         if len(self.alphabet) != self.emission.shape[-1]:
             raise SchemaError(
                 f"the alphabet has {len(self.alphabet)} symbols, and emission columns for {self.emission.shape[-1]}"
@@ -173,13 +175,13 @@ class MarginalizationKernel(LogMadeKernel):
 
     def __init__(self, models: Sequence[DataModel], prior: npt.ArrayLike, *, log: bool = False) -> None:
         super().__init__(log=log)
-        self.models = check.items(models, "models", "models")
+        self.models: tuple[Any, ...] = check.items(models, "models", "models")
         if not self.models:
             raise SchemaError("a marginalization kernel needs models")
         for number, model in enumerate(self.models):
             if not hasattr(model, "log_prob"):
                 raise SchemaError(f"model {number}, {a(type(model).__name__)}, has no log_prob")
-        self.prior = checked_rows(prior, "prior", (len(self.models),))
+        self.prior: npt.NDArray[np.float64] = checked_rows(prior, "prior", (len(self.models),))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""

@@ -86,10 +86,10 @@ class SpectrumKernel(BaseKernel):
     def __init__(
         self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None, *, unknown: Hashable | None = None
     ) -> None:
-        self.k = check.integer(k, "k", least=1)
+        self.k: int = check.integer(k, "k", least=1)
         if alphabet is None and unknown is not None:
             raise SchemaError("without an alphabet no symbol is unknown; say alphabet=", parameter="alphabet")
-        self.alphabet = None if alphabet is None else Alphabet.of(alphabet, unknown=unknown)
+        self.alphabet: Alphabet | None = None if alphabet is None else Alphabet.of(alphabet, unknown=unknown)
 
     def __getnewargs__(self) -> tuple[int, Alphabet | None]:
         return self.k, self.alphabet

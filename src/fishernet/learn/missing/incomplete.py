@@ -57,7 +57,7 @@ class AvailableCases(Source):
     """
 
     def __init__(self, source: Source) -> None:
-        self.source = as_source(source)
+        self.source: Source = as_source(source)
 
     @property
     def by_set(self) -> bool:
@@ -111,7 +111,7 @@ class ExpectedCounts(Source):
         network_of(net)
         self._net, self._rows = net, as_table(rows, net.variables)
         self._plan = completion(net, self._rows)
-        self.log_prob = self._plan.log_prob()
+        self.log_prob: npt.NDArray[np.float64] = self._plan.log_prob()
         require_possible(self.log_prob)
         self._plan.complete(check.integer(most, "most", least=1, most=2**16), stream_key(seed))
 
@@ -161,7 +161,7 @@ class NetworkSteps:
         self._weights = row_weights(rows)
         self._completed: Mixture | CompletedRows | None = None  # made at the first model, whose graph is that of all
         missing = sum(rows.missing_counts().values())
-        self.size = rows.n_rows * len(rows.variables) - missing
+        self.size: int = rows.n_rows * len(rows.variables) - missing
 
     def expected(self, model: BayesianNetwork) -> tuple[float, list[Cells]]:
         """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""

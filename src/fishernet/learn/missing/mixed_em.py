@@ -72,7 +72,7 @@ class MixedSteps:
     def __init__(self, rows: Table, graph: BayesianNetwork, refit: Refit) -> None:
         self._rows, self._refit = rows, refit
         self._families = [tuple(sorted((*c.parents, c.child))) for c in graph.conditionals]
-        self.size = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
+        self.size: int = rows.n_rows * len(rows.variables) - sum(rows.missing_counts().values())
         self._weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
         self._first = GappedRows(graph, rows, keep=True, rounded=False, limit=math.inf)
         self._kept = _within_reach(self._first.gaps)

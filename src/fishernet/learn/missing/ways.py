@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import IncompleteName, word
 from fishernet.data import Source, Table
 from fishernet.data.variable import mixes_numbers
 from fishernet.scores import Score
@@ -18,7 +18,7 @@ MOST_CELLS_OF_EM, MOST_LACKING_OF_EM = 200_000, 50_000  # of which either is eno
 LEAST_KNOWN = 0.1  # share of cells that a column needs to be a parent
 
 
-def way_with_missing(source: Source, asked: str | None, score: Score | None = None) -> str | None:
+def way_with_missing(source: Source, asked: str | None, score: Score | None = None) -> IncompleteName | None:
     """Return how a source's missing cells are dealt with; None where there are none.
 
     Without a wish it is "em" for up to 200,000 cells or 50,000 missing ones, and for scores other than BIC, and
@@ -26,7 +26,7 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
     "node-average" alone. It is none for numbers alone under their own score, which goes by moments that EM finds, and
     for numbers under others that have neither rows nor BIC: families are scored on the rows that are complete in them.
     """
-    way: str | None = None if asked is None else word(asked, "missing", MISSING)
+    way: IncompleteName | None = None if asked is None else word(asked, "missing", MISSING)
     if way == "node-average" and score not in BY_AVERAGE:
         raise FishernetError(
             "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
@@ -17,6 +17,7 @@ from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score, named_score
+from fishernet.scores.named import Hyperparameters
 
 
 def merge_rows(
@@ -27,7 +28,7 @@ def merge_rows(
     smoothing: float | str = 1.0,
     ess: float | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[Hyperparameters],
 ) -> BayesianNetwork:
     """Let configurations of parents share a row of probabilities where that raises a score, and fit the rows again.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -248,7 +248,7 @@ class GaussianEmission(Emission):
 
     __slots__ = ("coefficients", "intercept", "names", "sd", "weights")
 
-    words = ("mean", "covariance", "weights")
+    words: ClassVar[tuple[str, ...]] = ("mean", "covariance", "weights")
 
     intercept: Numbers
     """(n_states, d), or (n_states, n_components, d) of a mixture."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class LabelEmission(Emission):
 
     __slots__ = ("probabilities_of_labels", "variable")
 
-    words = ()
+    words: ClassVar[tuple[str, ...]] = ()
 
     probabilities_of_labels: Numbers
     """(n_states, r)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ class PoissonEmission(Emission):
 
     __slots__ = ("names", "rate")
 
-    words = ("mean",)
+    words: ClassVar[tuple[str, ...]] = ("mean",)
 
     rate: Numbers
     """(n_states, d)."""
