@@ -165,10 +165,60 @@ def test_changes_are_found_in_rows_with_holes() -> None:
     assert again.by_variable == found.by_variable
 
 
+def of_numbers(n: int, seed: int) -> fn.Table:
+    """Five numbers, each the sum of those before it and of noise."""
+    X = np.random.default_rng(seed).normal(size=(n, 5))
+    for v in range(1, 5):
+        X[:, v] += 0.5 * X[:, :v].sum(axis=1)
+    return fn.Table.from_frame({name: X[:, v] for v, name in enumerate("abcde")})
+
+
+def of_both(n: int, seed: int) -> fn.Table:
+    """Two numbers below a label of which one state is rare."""
+    random = np.random.default_rng(seed)
+    label = random.choice(list("uvw"), n, p=[0.6, 0.3, 0.1])
+    a = random.normal(size=n) + (label == "v")
+    return fn.Table.from_frame({"label": label, "a": a, "b": a * (label == "u") + random.normal(size=n)})
+
+
+EVERY = fn.Dag.from_edges(list("abcde"), [(x, y) for x in "abcde" for y in "abcde" if x < y])
+LABELLED = fn.Dag.from_edges(["label", "a", "b"], [("label", "a"), ("label", "b"), ("a", "b")])
+FITTED: dict[str, tuple[Any, Any, int]] = {
+    "regressions": (of_numbers, lambda rows: fn.learn.parameters(EVERY, rows), 120),
+    "a graph of numbers": (of_numbers, lambda rows: fn.learn.gaussian_network(rows, EVERY.skeleton()), 120),
+    "labels and numbers": (of_both, lambda rows: fn.learn.parameters(LABELLED, rows), 200),
+}
+
+
+@pytest.mark.parametrize(("draw", "fit", "n"), FITTED.values(), ids=FITTED)
+def test_numbers_fitted_to_few_rows_are_rarely_said_to_misfit(draw: Any, fit: Any, n: int) -> None:
+    def rejects(seed: int) -> bool:
+        rows = draw(2 * n, seed)
+        return score_test(FisherKernel(fit(rows[:n])), rows[n:], simulations=39, seed=seed).p_value <= 0.05
+
+    assert_at_most(map(rejects, range(60)), 0.05)
+
+
+def test_the_more_coefficients_a_fit_has_the_more_rows_its_chi_squared_reference_needs() -> None:
+    rows = of_numbers(1600, 1)
+    few, many = (FisherKernel(fn.learn.parameters(EVERY, part)) for part in (rows[:400], rows[:800]))
+    assert [score_test(k, rows[800:], simulations=9).reference for k in (few, many)] == ["bootstrap", "chi-square"]
+    both = of_both(2000, 1)
+    rare, common = (FisherKernel(fn.learn.parameters(LABELLED, both)), FisherKernel(GAUSSIAN))
+    assert score_test(rare, both[:1000], simulations=9).reference == "bootstrap"
+    assert score_test(common, GAUSSIAN.sample(500, seed=2)).reference == "chi-square"
+
+
+def test_a_model_that_cannot_say_what_it_was_fitted_to_is_told() -> None:
+    kernel = FisherKernel(HMM, length=6, n_samples=500, seed=0)
+    with pytest.warns(fn.FishernetWarning, match="n_fitted=0 says that they are known"):
+        score_test(kernel, HMM.sample(300, length=6, seed=1))
+
+
 def test_strings_and_hidden_variables_have_no_parts() -> None:
     kernel = FisherKernel(HMM, length=6, n_samples=20_000, seed=0)
     strings = HMM.sample(300, length=6, seed=1)
-    found = score_test(kernel, strings, reference="chi-square")
+    found = score_test(kernel, strings, n_fitted=0, reference="chi-square")
     assert (dict(found.by_variable), found.by_configuration, found.misfits()) == ({}, (), ())
     hidden = score_test(FisherKernel(ASIA, hidden=["either"]), ASIA.sample(300, seed=1), simulations=19, seed=1)
     assert dict(hidden.by_variable) == {}
@@ -192,7 +242,7 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], type[FishernetError], str]] =
     "strings": (
         FisherKernel(HMM, length=3, seed=0, n_samples=500),
         ["aba", "bab", "abb"],
-        {},
+        {"n_fitted": 0},
         SchemaError,
         "the bootstrap draws and fits networks; for HiddenMarkovModel.* there is reference='chi-square'",
     ),

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Any] = {
     "Gaussian Markov network": fn.GaussianMarkovNetwork(
         ["a", 'up, "or" dön', "c"], [0.1, -1e-300, 3e200], [[2, 0, -0.1], [0, 5e-300, 0], [-0.1, 0, 1 / 3]]
     ),
+    "fitted to numbers": fn.GaussianMarkovNetwork(["a", "b"], [0, 1], [[2, 1], [1, 2]], n_rows=37.5),
     "minus zero": fn.GaussianMarkovNetwork(["a", "b"], [0, 0], [[1, -0.0], [-0.0, 1]]),
     "normal": fn.Gaussian(-0.0, 5e-324),
     "mixture": fn.GaussianMixture([0.1, 0.9], [-1e300, 1 / 3], 0.5),

@@ -175,6 +175,22 @@ def test_smoothing_draws_few_rows_to_the_regression_of_all() -> None:
     assert regression.intercept[1] == pytest.approx(level, rel=1e-9)
 
 
+def test_variances_of_few_rows_are_right_on_average_where_smoothing_is_taken_off() -> None:
+    """Two coefficients take as many of six rows; what is left of the child is as large as it is in fact."""
+    random = np.random.default_rng(3)
+    dag = fn.Dag.from_edges(["label", "x", "y"], [("label", "y"), ("x", "y")])
+    labels, sizes = ["few"] * 6 + ["many"] * 200, np.array([6.0, 200.0])
+    fitted, unsmoothed = [], []
+    for _ in range(300):
+        x, noise = random.normal(size=(2, 206))
+        net = fn.learn.parameters(dag, {"label": labels, "x": x, "y": x + noise})
+        conditional: Any = net.conditional("y")
+        fitted.append(conditional.sd**2)
+        unsmoothed.append(conditional.unsmoothed(sizes, 1.0).sd ** 2)
+    assert np.mean(fitted, axis=0)[0] < 0.8
+    assert np.mean(unsmoothed, axis=0) == pytest.approx([1, 1], abs=0.12)
+
+
 def test_tables_that_leave_next_to_nothing_open_are_learned() -> None:
     """A dozen rows, a column that is another in other units, one constant within a label, one that copies a sum."""
     rng = np.random.default_rng(4)

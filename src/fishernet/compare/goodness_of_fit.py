@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import word
@@ -46,6 +46,7 @@ from fishernet.compare.shares import (
 from fishernet.data import Table
 from fishernet.data.matching import is_table
 from fishernet.infer import group_probabilities
+from fishernet.infer.parent_moments import moments_of_parents
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.features import checked_length
 from fishernet.kernels.fisher.scored_model import ScoredModel
@@ -53,7 +54,7 @@ from fishernet.kernels.kernel import ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import MOST_SPLIT_CELLS
 from fishernet.kernels.rows import Rows
-from fishernet.learn.fitting import refitted
+from fishernet.learn.fitting import gaussian_network, refitted
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
@@ -62,9 +63,9 @@ ReferenceName = Literal["auto", "chi-square", "bootstrap"]
 REFERENCES = ("auto", "chi-square", "bootstrap")
 Fit = Callable[[Table], BayesianNetwork]
 
-LEAST_SEEN = 0.5  # expected rows of a cell behind a pseudo-count, below which it was not seen
+ROWS_OF_COEFFICIENTS = 30  # fitted to for each pair of coefficients, for residuals of new rows to be as large as fitted
 KNOWN = 1e7  # rows of a configuration, by which probabilities are known
-FEWEST_ROWS = 200  # of numbers, for the mean of squared residuals to be near normal
+FEWEST_ROWS = 200  # of a regression, for the mean of squared residuals to be near normal
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -132,12 +133,13 @@ def score_test(
         Rows that the model was *not* fitted to: on its own rows the mean feature is small whatever they are.
     n_fitted : float, optional
         How many rows the parameters were fitted to; 0 when they were known beforehand. By default what the model says
-        (``net.n_rows``), and without that 0.
+        (``net.n_rows``), and without that 0, with a warning where it is of a kind that cannot say.
     reference : {"auto", "chi-square", "bootstrap"}
         Whose distribution the statistic is compared with. "bootstrap" draws tables from the network, fits it again to
         as many drawn rows as it was fitted to, and asks how often the statistic is at least as large. "auto" takes the
         chi-squared distribution where it is near: where at least 5 rows are expected in every cell, of the table and of
-        the rows that were fitted (200 rows, of numbers), and no cell is missing.
+        the rows that were fitted, 200 in every regression and, where it was fitted, 30 times the square of the number
+        of its coefficients, and no cell is missing.
     simulations : int
         How many tables the bootstrap draws.
     smoothing : float
@@ -223,9 +225,9 @@ def score_test(
         total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
     else:
         reporter = Reporter(progress, "drawn tables")
-        _require_network(model)
+        refit = _refit_of(model, smoothing)
         source = _unsmoothed(model, fitted, smoothing) if fitted > 0 else model
-        again = fit or (lambda drawn: refitted(model, drawn, smoothing=smoothing))
+        again = fit or refit
         drawn = _bootstrap(
             kernel, source, again if fitted > 0 else None, rows, n, fitted, simulations, number, reporter
         )
@@ -256,6 +258,13 @@ def _independent_rows(table: Table) -> float:
 
 def _fitted_to(model: Any, n_fitted: float | None) -> float:
     """Return the number of rows that a model was fitted to, 0 where its parameters were known."""
+    if n_fitted is None and not hasattr(model, "n_rows"):
+        warn(
+            f"{model!r} does not say how many rows it was fitted to, so its parameters count as known, and the test "
+            "rejects too often where they are not; n_fitted=0 says that they are known, n_fitted=200 that they were "
+            "fitted to 200 rows",
+            parameter="n_fitted",
+        )
     known = getattr(model, "n_rows", None) if n_fitted is None else n_fitted
     return 0.0 if known is None else float(check.number(known, "n_fitted", least=0))
 
@@ -266,7 +275,22 @@ def _is_near(kernel: ModelKernel, rows: Rows, n: float, fitted: float) -> bool:
     if is_table(rows) and rows.has_missing:
         return False
     expected = kernel.smallest_expected(int(least))
-    return least >= FEWEST_ROWS and not kernel.hidden if expected is None else expected >= LEAST_EXPECTED
+    if expected is None and kernel.hidden:
+        return False
+    needed = max(FEWEST_ROWS, ROWS_OF_COEFFICIENTS * _most_coefficients(kernel.model) ** 2) if fitted else 0
+    return (
+        (expected is None or expected >= LEAST_EXPECTED)
+        and kernel.fewest_regressed(n) >= FEWEST_ROWS
+        and (fitted == 0 or kernel.fewest_regressed(fitted) >= needed)
+    )
+
+
+def _most_coefficients(model: Any) -> int:
+    """Return how many coefficients the regression of a model has that has most, its intercept among them."""
+    if model.conditionals:
+        above = ((one, one.variables[:-1]) for one in model.conditionals if one.variables[-1].is_continuous)
+        return 1 + max((sum(parent.is_continuous for parent in parents) for _, parents in above), default=0)
+    return 1 + max((len(others) for others in getattr(model.graph, "adjacency", ())), default=0)
 
 
 def _statistic(kernel: ModelKernel, rows: Rows, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
@@ -324,23 +348,31 @@ def _bootstrap(
     return found
 
 
-def _require_network(model: Any) -> None:
-    if not model.conditionals:
-        raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
+def _refit_of(model: Any, smoothing: float) -> Callable[[Any], Any]:
+    """Return how a network is fitted to other rows."""
+    if model.conditionals:
+        return lambda drawn: refitted(model, drawn, smoothing=smoothing)
+    if model.inference == "normal":
+        return lambda drawn: gaussian_network(drawn, model.graph)
+    raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
 
 
 def _unsmoothed(net: Any, n_fitted: float, smoothing: float) -> Any:
-    """Return a network of the frequencies behind smoothed probabilities, from the expected counts of its groups."""
-    if ScoredModel(net).tables is None or smoothing == 0:
+    """Return a network as its rows are, by how many of them are expected in each group."""
+    kind = ScoredModel(net)
+    if (kind.tables is None and kind.mixed is None) or smoothing == 0:
         return net
-    conditionals = []
-    for conditional, of_groups in zip(net.conditionals, group_probabilities(net, seed=0), strict=True):
-        theta = conditional.probabilities
-        counts = theta * (n_fitted * of_groups + smoothing * theta.shape[1])[:, None] - smoothing
-        counts = np.where(counts < LEAST_SEEN, 0.0, counts)
-        counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, theta)
-        conditionals.append(conditional.with_probabilities(counts / counts.sum(axis=1, keepdims=True)))
-    return type(net)(net.variables, conditionals, n_rows=net.n_rows)
+    found = list(net.conditionals)
+    labels = [v for v, variable in enumerate(net.variables) if not variable.is_continuous]
+    for v, shares in zip(labels, group_probabilities(net.of_labels() if kind.mixed else net, seed=0), strict=True):
+        found[v] = found[v].unsmoothed(n_fitted * shares, smoothing)
+    unsmoothed = type(net)(net.variables, found, n_rows=net.n_rows)
+    if kind.mixed is None:
+        return unsmoothed
+    for v, of_parents in enumerate(moments_of_parents(unsmoothed)):
+        if of_parents is not None:
+            found[v] = found[v].unsmoothed(n_fitted * of_parents.probabilities, smoothing)
+    return type(net)(net.variables, found, n_rows=net.n_rows)
 
 
 def _fitted_counts(net: BayesianNetwork, n_fitted: float, smoothing: float) -> list[Array]:

@@ -4,7 +4,8 @@
 
     "names": ["a", "b"], "mean": [0.0, 1.0],                           of a Gaussian Markov network
     "precision": [2.0, 2.0],                                           its diagonal,
-    "edges": [[0, 1, -1.0]]                                            and what is not 0 beside it: i < j, entry
+    "edges": [[0, 1, -1.0]],                                           and what is not 0 beside it: i < j, entry
+    "n_rows": 1000                                                     the rows it was fitted on, if any
 
     "variables": [                                                     of a "GaussianBayesianNetwork" of older files
       {"name": "a", "parents": [], "intercept": 0.0, "coefficients": [], "sd": 1.0},
@@ -21,7 +22,7 @@ import numpy as np
 
 from fishernet.base.fields import Fields
 from fishernet.base.names import several
-from fishernet.files.networks import check_names_storable, read_edges, read_names
+from fishernet.files.networks import check_names_storable, read_edges, read_n_rows, read_names
 from fishernet.graphs import Dag
 from fishernet.models import BayesianNetwork, Gaussian, GaussianMarkovNetwork, GaussianMixture
 
@@ -59,12 +60,14 @@ def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
         "mean": net.mean.tolist(),
         "precision": np.diagonal(K).tolist(),
         "edges": edges,
+        **({} if net.n_rows is None else {"n_rows": net.n_rows}),  # older files do not say
     }
 
 
 def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
     """Return the Gaussian Markov network that the fields describe."""
     names = read_names(fields)
+    n_rows = read_n_rows(fields) if fields.has("n_rows") else None
     mean = fields.numbers(fields.items("mean"), "mean")
     own = fields.numbers(fields.items("precision"), "precision")
     if len(own) != len(names):
@@ -78,7 +81,7 @@ def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
             raise fields.wrong("an edge has an entry that is not 0", place)
         precision[i, j] = precision[j, i] = value
     with fields.checking():
-        return GaussianMarkovNetwork(names, mean, precision)
+        return GaussianMarkovNetwork(names, mean, precision, n_rows=n_rows)
 
 
 def read_directed(fields: Fields) -> BayesianNetwork:

@@ -200,7 +200,7 @@ def network_fields(net: BayesianNetwork) -> dict[str, object]:
 
 def read_network(fields: Fields) -> BayesianNetwork:
     """Return the Bayesian network that the fields describe."""
-    n_rows = _read_n_rows(fields)
+    n_rows = read_n_rows(fields)
     variables, described = _read_parts(fields)
     conditionals = [_read_conditional(item, child, variables) for child, item in enumerate(described)]
     return BayesianNetwork(variables, conditionals, n_rows=n_rows)
@@ -213,7 +213,7 @@ def dependency_fields(net: DependencyNetwork) -> dict[str, object]:
 
 def read_dependency(fields: Fields) -> DependencyNetwork:
     """Return the dependency network that the fields describe."""
-    n_rows, allow_zeros = _read_n_rows(fields), fields.truth("allow_zeros")
+    n_rows, allow_zeros = read_n_rows(fields), fields.truth("allow_zeros")
     variables, described = _read_parts(fields)
     conditionals = []
     for child, item in enumerate(described):
@@ -232,7 +232,8 @@ def _parts(net: BayesianNetwork | DependencyNetwork) -> dict[str, object]:
     }
 
 
-def _read_n_rows(fields: Fields) -> int | float | None:
+def read_n_rows(fields: Fields) -> int | float | None:
+    """Return the rows that a network was fitted on, or None."""
     return None if fields.is_null("n_rows") else fields.amount("n_rows")
 
 

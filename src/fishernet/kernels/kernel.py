@@ -110,6 +110,10 @@ class ModelKernel(FeatureKernel, Protocol):
         """Return the least number of so many rows that the model expects in a cell; None where it has no cells."""
         ...
 
+    def fewest_regressed(self, n_rows: float) -> float:
+        """Return how many of so many rows the model expects behind the regression that has fewest, or infinity."""
+        ...
+
     def with_model(self, model: Any) -> ModelKernel:
         """Return the kernel of another model."""
         ...

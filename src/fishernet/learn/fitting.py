@@ -105,7 +105,8 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Unpack[EmKeywords]) -
     def fitted(scatter: Scatter) -> GaussianMarkovNetwork:
         require_spread(scatter)
         covariance = scatter.S / scatter.n
-        return GaussianMarkovNetwork(graph.names, scatter.mean, completed_precision(covariance, graph))
+        precision = completed_precision(covariance, graph)
+        return GaussianMarkovNetwork(graph.names, scatter.mean, precision, n_rows=scatter.n)
 
     if is_table(X) or is_frame(X):
         table = as_numbers(X, purpose="a Gaussian model", gaps=True)
@@ -341,7 +342,8 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
         What is added to the count of every state in every group.
     """
     if not net.runs_in_core:
-        return parameters(net.dag, net.rows(table))
+        smoothed: Any = {} if net.inference == "normal" else {"smoothing": smoothing}
+        return parameters(net.dag, net.rows(table), **smoothed)
     weights, unit = table.weights_in_units
     counts = net.flat.cells(net.rows(table, complete_for="a fit").native).counts(weights) * unit
     conditionals, first = [], 0

@@ -429,7 +429,7 @@ class BayesianNetwork(Predicting, Network):
 
     def to_markov_network(self) -> GaussianMarkovNetwork:
         """Return the distribution of continuous variables by its mean and precision, which also predicts numbers."""
-        return GaussianMarkovNetwork(self.names, self.mean, self.precision)
+        return GaussianMarkovNetwork(self.names, self.mean, self.precision, n_rows=self.n_rows)
 
     def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if self._joint is None:

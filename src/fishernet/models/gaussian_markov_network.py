@@ -30,6 +30,7 @@ from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers
+from fishernet.models.model import checked_rows
 
 DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
 
@@ -144,6 +145,8 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
     mean : (d,) array
     precision : (d, d) array
         Symmetric and positive definite.
+    n_rows : int or float, optional
+        The rows that it was fitted to, which tests ask for; None where it is known.
 
     Raises
     ------
@@ -175,8 +178,12 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
     """The mean, (d,)."""
     precision: Numbers
     """The inverse of the covariance, (d, d)."""
+    n_rows: int | float | None
+    """The rows that it was fitted to, or the sum of their weights."""
 
-    def __init__(self, names: Iterable[str], mean: npt.ArrayLike, precision: npt.ArrayLike) -> None:
+    def __init__(
+        self, names: Iterable[str], mean: npt.ArrayLike, precision: npt.ArrayLike, *, n_rows: float | None = None
+    ) -> None:
         self._where = numbered(names)
         d = len(self._where)
         if not d:
@@ -186,7 +193,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         _check_symmetry(given, self.names)
         K: Numbers = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
         K.flags.writeable = False
-        self._set(precision=K)
+        self._set(precision=K, n_rows=checked_rows(n_rows))
         self._factor  # noqa: B018 - there is one only if it is positive definite
 
     @cached_property
@@ -404,6 +411,9 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
 
     def _parts(self) -> tuple[Any, ...]:
         return self.names, self.mean, self.precision
+
+    def _options(self) -> dict[str, Any]:
+        return {"n_rows": self.n_rows}
 
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(self.graph.n_edges, 'edge')}"

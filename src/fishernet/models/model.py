@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.random import Seed
 from fishernet.base.value import Value
 from fishernet.data import Column, Table, as_table
@@ -94,6 +95,12 @@ class WithoutVariables(Value):
     """`fishernet.infer` asks about variables, and it has none."""
     conditionals: ClassVar[tuple[Conditional, ...]] = ()
     """None: it has no variables."""
+
+
+def checked_rows(n_rows: float | None) -> int | float | None:
+    """Return the rows that a model was fitted to, whole where they are; None where its parameters are known."""
+    rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
+    return int(rows) if rows is not None and rows.is_integer() else rows
 
 
 def rows_of(variables: Sequence[Column], data: Any, *, complete_for: str | None = None) -> Table:

@@ -21,7 +21,7 @@ from fishernet.infer.conditioned import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable
-from fishernet.models.model import Values, rows_of
+from fishernet.models.model import Values, checked_rows, rows_of
 
 MOST_LINES = 60  # of a network in words
 
@@ -58,12 +58,11 @@ class Network(Queried, DrawnModel, Value):
             wanted = tuple(variables[v] for v in (*conditional.parents, position))
             if conditional.child != position or conditional.variables != wanted:
                 raise SchemaError(f"conditional {position} ({conditional!r}) must be that of {names[position]!r}")
-        rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
         self._set(
             variables=tuple(variables),
             names=names,
             conditionals=tuple(conditionals),
-            n_rows=int(rows) if rows is not None and rows.is_integer() else rows,
+            n_rows=checked_rows(n_rows),
         )
         self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
         self._native: _core.Conditionals | None = None

@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -134,6 +135,10 @@ class HiddenVariableKernel(FeatureMade):
 
     def smallest_expected(self, n_rows: float) -> None:
         """Return None: expected counts of cells are not told."""
+
+    def fewest_regressed(self, n_rows: float) -> float:  # noqa: ARG002
+        """Return infinity: no rows are near a limit that is not told."""
+        return math.inf
 
     def with_model(self, model: BayesianNetwork) -> HiddenVariableKernel:
         """Return the kernel of another network with the same hidden variables."""

@@ -83,6 +83,10 @@ class Invariant(Metric):
             return math.inf
         return float(n_rows / (self.inverse_theta * self.inverse_group)[counting].max())
 
+    def fewest_regressed(self, n_rows: float) -> float:  # noqa: ARG002
+        """Return infinity: there are no regressions."""
+        return math.inf
+
     def split_distances(
         self, tables: Sequence[Table], *, key: int, n_splits: int, by_group: bool
     ) -> tuple[Matrix, Matrix]:

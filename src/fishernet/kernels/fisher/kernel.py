@@ -192,6 +192,10 @@ class FisherKernel(OfFeatures):
         """Return the least number of so many rows that the model expects in a cell; None where it has no cells."""
         return self._metric.smallest_expected(check.number(n_rows, "n_rows", least=0))
 
+    def fewest_regressed(self, n_rows: float) -> float:
+        """Return how many of so many rows the model expects behind the regression that has fewest, or infinity."""
+        return self._metric.fewest_regressed(check.number(n_rows, "n_rows", least=0))
+
     def with_model(self, model: Any) -> FisherKernel:
         """Return the kernel with the metric "invariant" of another model, with as many variables hidden."""
         return FisherKernel(model, hidden=self.hidden if self._has_hidden else None, seed=self._seed)

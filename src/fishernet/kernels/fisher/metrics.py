@@ -49,6 +49,10 @@ class Metric(OfFeatures):
         """Return the least number of so many rows that a network expects in a cell; None where it has no cells."""
         return None
 
+    def fewest_regressed(self, n_rows: float) -> float:
+        """Return how many of so many rows are expected behind what numbers or strings teach; infinity without any."""
+        return n_rows
+
 
 @dataclass(frozen=True)
 class Asked:

@@ -201,6 +201,11 @@ class MixedInvariant(FeatureMade, Metric):
         """Return the least number of so many rows that the network expects in a cell of labels that counts."""
         return self._labels.smallest_expected(n_rows)
 
+    def fewest_regressed(self, n_rows: float) -> float:
+        """Return how many of so many rows are expected in the configuration that has fewest of a number."""
+        shares = [of.inverse[of.inverse > 0].max(initial=1.0) for of in self.numbers.values()]
+        return float(n_rows / max(shares))
+
     def _of_labels(self, X: Table) -> Table:
         columns = [X.codes[v] for v in self._label_at]
         variables = [self._model.variables[v] for v in self._label_at]

@@ -29,6 +29,7 @@ from fishernet.data.variable import Column, checked_variables
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
+LEAST_SEEN = 0.5  # expected rows of a cell behind a pseudo-count, below which it was not seen
 LARGEST = 1 + 1e-9  # what a probability in a file may be, with rounding
 
 Probabilities = npt.NDArray[np.float64]
@@ -114,6 +115,21 @@ class Conditional(Value, ABC):
             What the kind has to know of its parents' distribution: the probability of each group, or the moments of
             numbers (``fishernet.infer.parent_moments``).
         """
+
+    def unsmoothed(self, rows: npt.NDArray[np.float64], smoothing: float) -> Self:  # noqa: ARG002
+        """Return it as its rows are: without what smoothing added, and with variances that are right on average.
+
+        Tables that a network draws to learn about its own fit are drawn so: rare states would otherwise be too
+        frequent, and regressions of few rows too certain.
+
+        Parameters
+        ----------
+        rows : (groups,)
+            How many rows each group was fitted to.
+        smoothing : float
+            What was added, as for `fit`.
+        """
+        return self
 
     @abstractmethod
     def factor(self) -> tuple[tuple[int, ...], npt.NDArray[np.float64]]:
@@ -272,6 +288,14 @@ class Grouped(Conditional):
     def group_map(self) -> npt.NDArray[np.integer[Any]] | None:
         """Return the group of each configuration, the last parent fastest; None: each is a group of its own."""
         return None
+
+    def unsmoothed(self, rows: npt.NDArray[np.float64], smoothing: float) -> Self:
+        """Return it with the frequencies behind smoothed probabilities; where none was seen, as it is."""
+        theta = self.probabilities
+        counts = theta * (rows + smoothing * theta.shape[1])[:, None] - smoothing
+        counts = np.where(counts < LEAST_SEEN, 0.0, counts)
+        counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, theta)
+        return self.with_probabilities(counts / counts.sum(axis=1, keepdims=True))
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""

@@ -299,6 +299,24 @@ class ConditionalGaussian(Conditional):
         information[:, -1, -1] = 2 * shares[:, 0]
         return information
 
+    def unsmoothed(self, rows: Numbers, smoothing: float) -> Self:
+        """Return it with residual variances over degrees of freedom: what k parameters took of few rows is given back.
+
+        Of n rows and those that were added, what is left of the child is ``(n - k + added) / (n + added)`` of its
+        variance on average; n rows take no more than n.
+        """
+        added = SHRUNK_ROWS * smoothing
+        left = np.maximum(rows - (self._width - 1), 0.0) + added
+        grown = np.divide(rows + added, left, out=np.ones_like(left), where=left > 0)
+        return type(self)(
+            self.child,
+            self.parents,
+            self.variables,
+            self.intercept,
+            self.coefficients,
+            self.sd * np.sqrt(grown).reshape(self.sd.shape),
+        )
+
     def factor(self) -> NoReturn:
         """Raise: a density is no table of states."""
         raise SchemaError(
