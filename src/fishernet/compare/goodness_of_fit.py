@@ -64,6 +64,7 @@ REFERENCES = ("auto", "chi-square", "bootstrap")
 Fit = Callable[[Table], BayesianNetwork]
 
 ROWS_OF_COEFFICIENTS = 30  # fitted to for each pair of coefficients, for residuals of new rows to be as large as fitted
+UNSAID = object()
 KNOWN = 1e7  # rows of a configuration, by which probabilities are known
 FEWEST_ROWS = 200  # of a regression, for the mean of squared residuals to be near normal
 
@@ -258,14 +259,15 @@ def _independent_rows(table: Table) -> float:
 
 def _fitted_to(model: Any, n_fitted: float | None) -> float:
     """Return the number of rows that a model was fitted to, 0 where its parameters were known."""
-    if n_fitted is None and not hasattr(model, "n_rows"):
+    known = getattr(model, "n_rows", UNSAID) if n_fitted is None else n_fitted
+    if known is UNSAID:
         warn(
             f"{model!r} does not say how many rows it was fitted to, so its parameters count as known, and the test "
             "rejects too often where they are not; n_fitted=0 says that they are known, n_fitted=200 that they were "
             "fitted to 200 rows",
             parameter="n_fitted",
         )
-    known = getattr(model, "n_rows", None) if n_fitted is None else n_fitted
+        return 0.0
     return 0.0 if known is None else float(check.number(known, "n_fitted", least=0))
 
 
@@ -288,9 +290,9 @@ def _is_near(kernel: ModelKernel, rows: Rows, n: float, fitted: float) -> bool:
 def _most_coefficients(model: Any) -> int:
     """Return how many coefficients the regression of a model has that has most, its intercept among them."""
     if model.conditionals:
-        above = ((one, one.variables[:-1]) for one in model.conditionals if one.variables[-1].is_continuous)
-        return 1 + max((sum(parent.is_continuous for parent in parents) for _, parents in above), default=0)
-    return 1 + max((len(others) for others in getattr(model.graph, "adjacency", ())), default=0)
+        above = (one.variables[:-1] for one in model.conditionals if one.variables[-1].is_continuous)
+        return 1 + max((sum(parent.is_continuous for parent in parents) for parents in above), default=0)
+    return 1 + max(map(len, model.graph.adjacency)) if model.inference == "normal" else 1
 
 
 def _statistic(kernel: ModelKernel, rows: Rows, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
