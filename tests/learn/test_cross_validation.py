@@ -200,7 +200,7 @@ def test_a_number_of_folds_that_is_none_is_refused(folds: Any) -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SchemaError, match="needs a Table or a data frame, not list"):
-        fn.learn.cross_validate([[1]])  # type: ignore[arg-type]
+        fn.learn.cross_validate([[1]])
     with pytest.raises(FishernetError, match="smoothing must be"):
         fn.learn.cross_validate(TABLE, smoothing=-1)
     with pytest.raises(FishernetError, match="unknown score"):

@@ -311,7 +311,7 @@ def test_a_number_of_samples_that_is_none_is_refused(n: Any) -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SchemaError, match="needs the rows, and the source knows statistics alone"):
-        fn.learn.edge_strengths(Blocks(TABLE))  # type: ignore[arg-type]
+        fn.learn.edge_strengths(Blocks(TABLE))
     for empty in (TABLE[:0], fn.Table(TABLE.variables, TABLE.codes, weights=np.zeros(200, dtype=int))):
         with pytest.raises(SchemaError, match="no rows to draw"):
             fn.learn.edge_strengths(empty)

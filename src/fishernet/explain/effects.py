@@ -41,6 +41,7 @@ from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer import impute
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.fitting import parameters
+from fishernet.learn.missing.mixed_em import in_reach
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -122,7 +123,7 @@ class Effect(Framed):
 
 def effect(
     graph: Dag | Cpdag | HasGraph,
-    table: Table,
+    table: Any,
     x: str,
     y: str,
     *,
@@ -280,7 +281,11 @@ def _drawn(dag: Dag, rows: Table, random: np.random.Generator) -> Iterator[Bayes
     net = parameters(dag, rows)
     for sweep in count(1 - FIRST_SWEEPS):
         filled = impute(net, rows, how="draw", seed=random)
-        net = given(Table.adopt(filled.variables, filled.codes, weights=rows.weights).statistics(sets))
+        columns = [
+            v.unscaled(in_reach(rows, at, v.scaled(column))) if v.is_continuous else column
+            for at, (v, column) in enumerate(zip(rows.variables, filled.codes, strict=True))
+        ]
+        net = given(Table.adopt(filled.variables, columns, weights=rows.weights).statistics(sets))
         if sweep >= 0 and sweep % SWEEPS == 0:
             yield net
 

@@ -108,7 +108,7 @@ class CrossValidation(Framed):
 
 
 def cross_validate(
-    table: Table,
+    table: Any,
     *,
     folds: int = 10,
     score: ScoreName | Score | None = None,

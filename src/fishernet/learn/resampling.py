@@ -24,7 +24,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, poisson_draws, raw_words, stream_key
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
-from fishernet.data import Blocks, Source, Table
+from fishernet.data import Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
@@ -211,7 +211,7 @@ def _reaches(parents: list[list[int]], source: int, target: int) -> bool:
 
 
 def edge_strengths(
-    table: Table | Blocks,
+    table: Any,
     n: int = 200,
     *,
     score: ScoreName | Score | None = None,
@@ -313,7 +313,7 @@ def edge_strengths(
 
 
 def edges_by_chance(
-    table: Table,
+    table: Any,
     n: int = 20,
     *,
     seed: Seed = None,

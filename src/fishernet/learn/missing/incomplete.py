@@ -217,7 +217,7 @@ def with_tables(model: BayesianNetwork, tables: Sequence[Cells]) -> BayesianNetw
 
 def em_fit(
     dag: Dag,
-    table: Table,
+    table: Any,
     *,
     hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     smoothing: float = 1.0,

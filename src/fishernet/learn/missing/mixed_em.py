@@ -210,13 +210,13 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
     columns = [np.tile(column, copies) for column in rows.codes]
     for v, parts in drawn_of.items():
         at, values = map(np.concatenate, zip(*parts, strict=True))
-        columns[v][at] = rows.variables[v].unscaled(_in_reach(rows, v, values))
+        columns[v][at] = rows.variables[v].unscaled(in_reach(rows, v, values))
     weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
     drawn = Table.adopt(rows.variables, columns, weights=weights, n_rows=copies * rows.n_rows)
     return drawn[np.flatnonzero(~np.tile(passed_over, copies))] if passed_over.any() else drawn
 
 
-def _in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return what is drawn of a variable, numbers on their scale no further than `FAR` spreads beyond those known.
 
     Numbers that are all the same tell of no reach.
