@@ -266,3 +266,18 @@ def test_numbers_are_held_out_too() -> None:
     assert found.mean == pytest.approx(found.log_prob.mean())
     frame = pd.DataFrame({"a": a, "b": a + b, "c": a - b + 0.1 * noise})
     np.testing.assert_array_equal(fn.learn.cross_validate(frame, folds=4, seed=1).log_prob, found.log_prob)
+
+
+def test_folds_whose_other_rows_know_nothing_of_a_column_are_scored_without_it() -> None:
+    random = np.random.default_rng(1)
+    a = random.normal(size=40)
+    frame = {"a": a, "b": a + random.normal(size=40), "c": np.where(np.arange(40) == 3, 1.5, np.nan)}
+    frame["c"][9] = 2.5
+    with pytest.warns(fn.FishernetWarning) as told:
+        found = fn.learn.cross_validate(frame, folds=5, seed=1)
+    assert any("some folds are scored without 'c'" in str(one.message) for one in told)
+    without = fn.learn.cross_validate({"a": frame["a"], "b": frame["b"]}, folds=5, seed=1)
+    lacking = [part for part, dag in enumerate(found.dags) if dag.names == ("a", "b")]
+    assert lacking == sorted({int(found.fold[3]), int(found.fold[9])})
+    rows = np.isin(found.fold, lacking)
+    assert found.log_prob[rows] == pytest.approx(without.log_prob[rows], rel=1e-9)

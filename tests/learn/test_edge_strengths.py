@@ -394,11 +394,29 @@ def test_a_strong_edge_is_sure_with_holes_too_and_the_way_is_that_of_the_table()
         fn.learn.edge_strengths(table, 2, missing="node-average", score="bdeu")
 
 
-def test_a_sample_without_a_known_cell_of_a_column_is_told() -> None:
-    rare = fn.Table.from_frame({"a": ["x", "y"] * 20, "b": ["u", *[None] * 39]})
-    told = pytest.warns(fn.FishernetWarning, match="'b' lacks over 90 %")
-    with told, pytest.raises(SchemaError, match="'b' has 1 known cell, and a sample of the rows none"):
-        fn.learn.edge_strengths(rare, 20, seed=1)
+def test_samples_that_know_nothing_of_a_column_tell_of_the_others() -> None:
+    rare = fn.Table.from_frame({"b": ["u", *[None] * 39], "a": ["x", "y"] * 20, "c": [1.5, 2.5] * 20})
+    with pytest.warns(fn.FishernetWarning, match="'b' lacks over 90 %"):
+        found = fn.learn.edge_strengths(rare, 20, tiers=[["b", "a"], ["c"]], seed=1)
+    assert found.names == ("b", "a", "c")
+    assert found.strength.tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+    with pytest.warns(fn.FishernetWarning, match="'b' lacks over 90 %"):
+        wanted = fn.learn.edge_strengths(
+            rare.select(["b", "a"]), 20, required=[("a", "b")], missing="node-average", seed=1
+        )
+    assert wanted.strength[0, 1] == 1
+
+
+def test_an_edge_counts_for_its_own_columns_where_samples_leave_others_out() -> None:
+    """c differs from a in one row: in a third of the samples it is a combination of a, and left out."""
+    random = np.random.default_rng(0)
+    a, b, noise = random.normal(size=(3, 60))
+    c = a.copy()
+    c[7] += 1.0
+    with pytest.warns(fn.FishernetWarning, match="'c' "):
+        found = fn.learn.edge_strengths({"a": a, "c": c, "b": b, "d": b + 0.3 * noise}, 40, seed=1)
+    assert found.strength[2, 3] == found.strength[0, 1] == 1
+    assert found.strength[1, 2] < 0.1
 
 
 def test_an_arc_that_the_caller_wants_may_leave_a_nearly_empty_column() -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, warn
-from fishernet.base.names import several, shown
+from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator, shuffled
 from fishernet.base.vocabulary import ScoreName, SearchName
@@ -27,7 +27,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.keywords import FoldKeywords
 from fishernet.learn.numbers.preparing import prepared_for
-from fishernet.learn.resampling import repeat_runs, reusable
+from fishernet.learn.resampling import knowing, repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structures import structure
 from fishernet.scores import Score
@@ -182,14 +182,19 @@ def cross_validate(
 
     def run(part: int, told: Progress) -> SearchResult:
         began = time.monotonic()
-        rows = table[fold != part]
-        found = structure(rows, score=score, search=search, seed=seeds[part], progress=told, **options)
+        rows, of = knowing(table[fold != part], options)
+        found = structure(rows, score=score, search=search, seed=seeds[part], progress=told, **of)
         fitted = parameters(found.dag, rows, smoothing=smoothing, ess=ess)
         logs[fold == part] = fitted.log_prob(table[fold == part])
+        left_out.update(set(table.names).difference(found.dag.names))
         seconds[part] = time.monotonic() - began
         return found
 
+    left_out: set[str] = set()
     results = list(repeat_runs(int(folds), run, "cross-validating", progress))
+    if left_out:
+        names = [name for name in table.names if name in left_out]
+        warn(f"some folds are scored without {listed(names)}, of which the other rows tell nothing of its own")
     return _summary(table, logs, fold, results, seconds, number)
 
 

@@ -8,6 +8,7 @@ way. An average of the networks keeps the significant edges (Scutari and Nagaraj
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,11 +31,11 @@ from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
 from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag, Links
-from fishernet.graphs.equivalence import UNDIRECTED, class_marks
+from fishernet.graphs.equivalence import UNDIRECTED, class_marks, relabelled
 from fishernet.learn.keywords import SampleKeywords, ShuffledKeywords
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
-from fishernet.learn.structures import dag, named_columns, usual_score
+from fishernet.learn.structures import dag, named_columns, of_the_rest, usual_score
 from fishernet.scores import Score, named_score
 
 Result = TypeVar("Result")
@@ -60,6 +61,26 @@ def reusable(options: Mapping[str, Any]) -> dict[str, Any]:
 def _listed(items: Any) -> Any:
     """Return a list of what can be gone through; a name, or what is no iterable, is for the learner to judge."""
     return list(items) if isinstance(items, Iterable) and not isinstance(items, str) else items
+
+
+def knowing(rows: Table, options: Mapping[str, Any]) -> tuple[Table, Mapping[str, Any]]:
+    """Return some rows of a table without the columns that they know nothing of, and the search's options for the rest.
+
+    That are columns without a known cell, and of numbers without two that differ. Columns that arcs or a graph ask for
+    stay, and so do all where none is left.
+    """
+    asked = named_columns(options.get("required", ()), options.get("start"))
+    counting = np.True_ if rows.weights is None else rows.weights > 0
+    kept = []
+    for variable, column in zip(rows.variables, rows.codes, strict=True):
+        known = column[~variable.missing(column) & counting]
+        least = known.min(initial=math.inf) < known.max(initial=-math.inf) if variable.is_continuous else len(known)
+        if variable.name in asked or least:
+            kept.append(variable.name)
+    if not kept or len(kept) == len(rows.names) or options.get("rules") is not None:
+        return rows, options
+    tiers, forbidden = of_the_rest(rows.names, kept, options.get("tiers"), options.get("forbidden", ()))
+    return rows.select(kept), {**options, "tiers": tiers, "forbidden": forbidden}
 
 
 def repeat_runs(
@@ -104,7 +125,8 @@ class EdgeStrengths(Framed):
     names: tuple[str, ...]
     """The variables, in the order of the axes of the arrays."""
     strength: npt.NDArray[np.float64]
-    """(n_variables, n_variables), symmetric: the share of networks in which the two are joined, either way."""
+    """(n_variables, n_variables), symmetric: the share of networks in which the two are joined, either way, among those
+    of samples that know something of both."""
     direction: npt.NDArray[np.float64]
     """(n_variables, n_variables): ``direction[a, b]`` is the share of a -> b among the networks in which a and b are
     joined; an edge that is reversible in its class counts half each way. 0 for two that are never joined."""
@@ -255,7 +277,8 @@ def edge_strengths(
     FishernetError
         When n is no positive integer.
     SchemaError
-        When the data are no table, it has no rows to draw, or a sample has no known cell of a column.
+        When the data are no table, it has no rows to draw, or a sample has no known cell of a column that an arc asks
+        for.
     MissingValueError
         When a number is missing.
 
@@ -294,17 +317,22 @@ def edge_strengths(
 
     def run(sample: int, told: Progress) -> Dag:
         rows, own = sampler.draw(key, sample)
-        if way is not None and rows.rows is not None and source.rows is not None:
-            _require_known_cells(rows.rows, source.rows)
-        return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
+        of: Mapping[str, Any] = options
+        if rows.rows is not None:
+            rows, of = knowing(rows.rows, options)
+        return dag(
+            rows, score=score, search=search, missing=way if rows.has_missing else None, seed=own, progress=told, **of
+        )
 
-    halves = np.zeros((len(names), len(names)), dtype=np.int64)
+    halves, runs = np.zeros((2, len(names), len(names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
-        _count(halves, found, only_way)
+        there = tuple(names.index(name) for name in found.names)
+        runs[np.ix_(there, there)] += 1
+        _count(halves, found, there, only_way)
     both = halves + halves.T
     return EdgeStrengths(
         names=names,
-        strength=both / (2 * n),
+        strength=both / np.maximum(2 * runs, 1),
         direction=np.divide(halves, both, out=np.zeros(both.shape), where=both > 0),
         n=int(n),
         seed=number,
@@ -368,16 +396,6 @@ def edges_by_chance(
         return len(dag(shuffled, seed=random, progress=told, **options).edges) - required
 
     return float(np.mean(list(repeat_runs(int(n), run, "learning from shuffled columns", progress))))
-
-
-def _require_known_cells(sample: Table, table: Table) -> None:
-    nothing = np.False_ if sample.weights is None else sample.weights == 0
-    for variable, drawn, codes in zip(sample.variables, sample.codes, table.codes, strict=True):
-        if (variable.missing(drawn) | nothing).all():
-            few = several(int((~variable.missing(codes)).sum()), "known cell")
-            raise SchemaError(
-                f"column {variable.name!r} has {few}, and a sample of the rows none of them; leave it out (exclude=)"
-            )
 
 
 class _Sampler:
@@ -466,9 +484,9 @@ def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:
     return rules.required | (rules.forbidden.T & ~rules.forbidden)
 
 
-def _count(halves: npt.NDArray[np.int64], found: Dag, only_way: Matrix) -> None:
-    """Add the half arcs [tail, head] of a network's class."""
-    for (a, b), head in class_marks(found.parents, found.order).items():
+def _count(halves: npt.NDArray[np.int64], found: Dag, there: tuple[int, ...], only_way: Matrix) -> None:
+    """Add the half arcs [tail, head] of the class of a network of the variables at some places."""
+    for (a, b), head in relabelled(class_marks(found.parents, found.order), there).items():
         if head == UNDIRECTED and not only_way[a, b] and not only_way[b, a]:
             halves[a, b] += 1
             halves[b, a] += 1

@@ -269,7 +269,7 @@ def question_of(
         every = _of_numbers(table, how)
         table = without_determined(every, named_columns(required, start))
         if len(table.names) < len(every.names):
-            tiers, forbidden = _of_the_rest(every.names, table.names, tiers, forbidden)
+            tiers, forbidden = of_the_rest(every.names, table.names, tiers, forbidden)
     source = how.source(expected_numbers(table) if how.takes_numbers else table)
     names = column_names(source)
     if rules is None:
@@ -306,7 +306,7 @@ def named_columns(required: Iterable[Any] = (), start: Dag | None = None) -> set
     return {name for arc in arcs for name in arc if isinstance(name, str)} | {*([] if start is None else start.names)}
 
 
-def _of_the_rest(
+def of_the_rest(
     names: Sequence[str], kept: Iterable[str], tiers: Iterable[Iterable[str]] | None, forbidden: Iterable[Edge]
 ) -> tuple[Iterable[Iterable[str]] | None, Iterable[Edge]]:
     """Return tiers and forbidden arcs of the columns that are kept: these ask for no column."""
