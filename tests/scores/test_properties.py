@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet.scores.local import LocalScores, family_positions
+from fishernet.scores.node_average import NodeAverage
 from tests.tables import random_table, tables
 
 Edges = Sequence[tuple[str, str]]
@@ -141,3 +143,21 @@ def test_a_name_may_carry_its_number() -> None:
     ):
         with pytest.raises(fn.FishernetError, match=said):
             fn.local_score(table, "v0", ["v1"], bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_constant_column_makes_no_arc_dearer(missing: float) -> None:
+    random = np.random.default_rng(7)
+    label = random.choice(["u", "v"], 120)
+    numbers = random.normal(size=(3, 120)) + (label == "u")
+    numbers[random.random((3, 120)) < missing] = np.nan
+    frame = {"label": label, **dict(zip("abc", numbers, strict=True))}
+    dag = fn.Dag.from_edges(list(frame), [("label", "a"), ("a", "b"), ("b", "c")])
+    with_constant = fn.Dag.from_edges([*frame, "always"], dag.edges)
+    constant = {**frame, "always": ["x"] * 120}
+    how: Any = NodeAverage(prior=True) if missing else fn.scores.Bic(prior=True)
+    scores = []
+    for graph, rows in ((dag, frame), (with_constant, constant)):
+        table = fn.Table.from_frame(rows)
+        scores.append(sum(LocalScores(table, how)(family_positions(table, graph))))
+    assert scores[1] == pytest.approx(scores[0], rel=1e-12)

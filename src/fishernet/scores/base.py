@@ -21,6 +21,7 @@ import numpy.typing as npt
 from fishernet.base.display import Brief
 from fishernet.data import Source, Statistic, as_source, categorical_source
 from fishernet.data.statistics import occurring
+from fishernet.data.variable import Column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,9 +170,14 @@ class Score(ABC):
 ARC_PRICE = 1.5  # of the logarithm of the number of columns: with 1 noise gets more arcs, and with 2 weak arcs are lost
 
 
-def prior_price(n_columns: int) -> float:
-    """Return what an arc costs, in nats, under the prior on graphs of so many columns."""
-    return ARC_PRICE * math.log(max(1, n_columns))
+def varying(variables: Sequence[Column]) -> list[int]:
+    """Return the positions of the columns that can have arcs: a constant, which tells nothing, is priced by none."""
+    return [v for v, variable in enumerate(variables) if variable.is_continuous or variable.cardinality > 1]
+
+
+def prior_price(variables: Sequence[Column]) -> float:
+    """Return what an arc costs, in nats, under the prior on graphs of columns."""
+    return ARC_PRICE * math.log(max(1, len(varying(variables))))
 
 
 class PenalizedLikelihood(Score):

@@ -65,7 +65,7 @@ class Fractional(Score):
     def terms(self, source: Source) -> FractionalTerms:
         """Return what scores all families of a scatter."""
         scatter = as_scatter(source)
-        price = prior_price(len(scatter.names)) if self.prior else 0.0
+        price = prior_price(scatter.variables) if self.prior else 0.0
         return FractionalTerms(scatter, center=self.center, price=price)
 
     def most_parents(self, source: Source) -> int | None:

@@ -32,7 +32,7 @@ class Bic(PenalizedLikelihood):
 
     def arc_price(self, source: Source) -> float:
         """Return what an arc to a number costs, in nats."""
-        return prior_price(len(source.variables)) if self.prior else 0.0
+        return prior_price(source.variables) if self.prior else 0.0
 
     def price(self, total: float) -> float:
         """Return half of log N."""

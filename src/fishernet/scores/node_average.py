@@ -13,7 +13,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
-from fishernet.scores.base import Families, Score, cell_counts, prior_price
+from fishernet.scores.base import Families, Score, cell_counts, prior_price, varying
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class NodeAverage(Score):
 
     def arc_price(self, source: Source) -> float:
         """Return what an arc to a number costs, in nats."""
-        return prior_price(len(source.variables)) if self.prior else 0.0
+        return prior_price(source.variables) if self.prior else 0.0
 
     def terms(self, source: Any) -> NodeAverageTerms:
         """Return what scores families of a source."""
@@ -151,9 +151,9 @@ def _mean_log_likelihood(statistic: Statistic) -> float:
 
 def price_of(source: Source, caution: float) -> float:
     """Return what a free parameter costs, in nats, in rows of a source."""
-    total, n_variables = float(source.total), len(source.variables)
-    missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in range(n_variables)]))
-    return price_of_rows(total, caution * missing / max(1.0, total * n_variables))
+    total, columns = float(source.total), varying(source.variables)
+    missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in columns]))
+    return price_of_rows(total, caution * missing / max(1.0, total * len(columns)))
 
 
 def price_of_rows(total: float, missing: float) -> float:

@@ -312,7 +312,8 @@ def test_node_average_scores_are_sums_over_complete_rows(
     codes = np.stack([c.astype(int) for c in table.codes])
     sizes = np.array([v.cardinality for v in net.variables])
     total = w.sum()
-    share = ((codes == sizes[:, None]) * w).sum() / (total * len(codes))
+    vary = sizes > 1  # a constant tells nothing, and is not counted
+    share = ((codes == sizes[:, None]) * w)[vary].sum() / (total * max(1, vary.sum()))
     price = (np.log(total) + caution * share * total**0.6) / 2
     scorer = LocalScores(table, NodeAverage(caution))
     blocks = LocalScores(fn.data.Blocks([table[:9], table[9:]]), NodeAverage(caution))
