@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +57,31 @@ def with_tables(report: str, tables: Sequence[Table], header: Mapping[str, Any] 
 def second_seed(tables: Sequence[Table], others: Sequence[Table]) -> Table:
     """Return of how many means of each table those of other seeds are further than three standard errors.
 
-    The errors are those of the differences; cells without an error are not compared.
+    The errors are those of the differences; cells without an error are not compared, nor is how long something took.
+    Rows are the same that begin alike, and columns that are called alike.
     """
     rows, by_name = list[list[Any]](), {table.name: table for table in others}
     for table in tables:
         other = by_name.get(table.name)
-        pairs = zip(table.rows, other.rows, strict=False) if other is not None else ()
-        cells = [cell for of_both in pairs for cell in zip(*of_both, strict=False) if all(map(_has_error, cell))]
-        apart = [_apart(*cell) for cell in cells]
+        if other is None or table.name == "seconds":
+            continue
+        places = [(at, other.columns.index(name)) for at, name in enumerate(table.columns) if name in other.columns]
+        waiting = [(_begins(row), row) for row in other.rows]
+        apart = list[float]()
+        for row in table.rows:
+            like = next((one for one in waiting if one[0] == _begins(row)), None)
+            if like is not None:
+                waiting.remove(like)
+                cells = [(row[at], like[1][there]) for at, there in places]
+                apart += [_apart(*pair) for pair in cells if all(map(_has_error, pair))]
         if apart:
             rows.append([table.name, len(apart), sum(by > 3 for by in apart), max(apart)])
     return Table("second-seed", ["table", "means", "further than three", "furthest"], rows, ["", "", "", ".1f"])
+
+
+def _begins(row: Sequence[Any]) -> list[Any]:
+    """Return the words and whole numbers before the first mean, which say what a row is of."""
+    return [cell for cell in takewhile(lambda cell: not isinstance(cell, Mapping), row) if isinstance(cell, str | int)]
 
 
 def _has_error(cell: Any) -> bool:
