@@ -77,7 +77,7 @@ def test_means_of_other_seeds_are_compared_by_the_errors_of_both() -> None:
     (row,) = second_seed([one, Table("alone", ["a"], [[cell(1, 1)]])], [other]).rows
     assert row == ["it", 2, 1, pytest.approx(1.6 / 0.5)]
     fewer = Table("it", ["a", "c"], [["y", 3], ["x", 2]])
-    rows = [["x", cell(5.0, 0.1), 1.5], ["y", cell(2.0, 0.4), None]]
+    rows: list[list[Any]] = [["x", cell(5.0, 0.1), 1.5], ["y", cell(2.0, 0.4), None]]
     columns = ["a", "b", "e"]
     (moved,) = second_seed([one], [Table("it", columns, rows[::-1]), fewer][:1]).rows  # by names, in whatever order
     assert moved == ["it", 2, 1, pytest.approx(4.0 / np.hypot(0.3, 0.1))]

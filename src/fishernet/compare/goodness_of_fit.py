@@ -181,6 +181,10 @@ def score_test(
     cries wolf (10 binary variables, 500 rows: 12 % of tests at a level of 5 %). Tell it how the network was made
     (`fit`), or fit the parameters to rows that the graph was not learned from.
 
+    A network does not know how many cells its rows lacked, and is less sure than they count. With 30 % of the cells
+    missing 7 to 22 % of tests reject at 5 %; with `n_fitted` the rows that are complete in the family that has fewest
+    of them, 0 to 3 %.
+
     Examples
     --------
     >>> import fishernet as fn
