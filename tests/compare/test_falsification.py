@@ -223,3 +223,17 @@ def test_many_labels_of_many_rows_are_fitted_on_some_of_these() -> None:
     accused = sum(bool(falsify(graph, many_labels(seed, 0.0)).pairs()) for seed in range(10))
     assert accused <= 3
     assert all(falsify(graph, many_labels(seed, 0.5)).pairs() for seed in range(3))
+
+
+def test_whole_weights_are_repeated_rows_given_numbers_too() -> None:
+    random = np.random.default_rng(4)
+    times = random.integers(1, 4, 200)
+    a, noise = random.normal(size=(2, 200))
+    frame = {"a": a, "b": a + noise, "label": np.where(noise > 0.5, "u", "v"), "c": random.normal(size=200)}
+    dag = fn.Dag.from_edges(list(frame), [("a", "b"), ("a", "c"), ("b", "c")])
+    repeated = {name: np.repeat(column, times) for name, column in frame.items()}
+    weighted = fn.Table.from_frame({**frame, "n": times}, weights="n", weight_kind="counts")
+    one, other = (fn.compare.falsify(dag, rows, seed=1).to_frame() for rows in (weighted, repeated))
+    assert one.select(["first", "second"]) == other.select(["first", "second"])
+    for column in ("nats", "p_value"):
+        assert one[column].to_pylist() == pytest.approx(other[column].to_pylist(), rel=1e-9)

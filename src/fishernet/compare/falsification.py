@@ -35,6 +35,7 @@ from fishernet.compare.two_sample import check_permutations
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.data.options import AUTO, Bins
+from fishernet.data.pooling import whole_rows
 from fishernet.data.variable import Variable
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
@@ -272,8 +273,10 @@ class _Regressions:
     """Tests of pairs given parents of the second among which are numbers."""
 
     def __init__(self, rows: Table, dag: Dag) -> None:
-        self._rows, self._parents = some_rows(rows, MOST_REGRESSED), [sorted(parents) for parents in dag.parents]
+        self._parents = [sorted(parents) for parents in dag.parents]
         self._is_number = [variable.is_continuous for variable in rows.variables]
+        asked = any(map(self.has_numbers_above, range(len(dag.names))))
+        self._rows = some_rows(whole_rows(rows, "falsify, given numbers,"), MOST_REGRESSED) if asked else rows
         self._last: tuple[int, npt.NDArray[np.bool_], Given] | None = None
 
     def has_numbers_above(self, v: int) -> bool:

@@ -194,7 +194,7 @@ def cross_validate(
     results = list(repeat_runs(int(folds), run, "cross-validating", progress))
     if left_out:
         names = [name for name in table.names if name in left_out]
-        warn(f"some folds are scored without {listed(names)}, of which the other rows tell nothing of its own")
+        warn(f"some folds are scored without {listed(names)}: the other rows tell nothing of it, or nothing of its own")
     return _summary(table, logs, fold, results, seconds, number)
 
 

@@ -66,8 +66,8 @@ def _listed(items: Any) -> Any:
 def knowing(rows: Table, options: Mapping[str, Any]) -> tuple[Table, Mapping[str, Any]]:
     """Return some rows of a table without the columns that they know nothing of, and the search's options for the rest.
 
-    That are columns without a known cell, and of numbers without two that differ. Columns that arcs or a graph ask for
-    stay, and so do all where none is left.
+    Left out are columns without a known cell, and numbers of which no two differ. Columns that arcs or a graph ask for
+    stay, and all do where none would be left.
     """
     asked = named_columns(options.get("required", ()), options.get("start"))
     counting = np.True_ if rows.weights is None else rows.weights > 0
@@ -320,9 +320,7 @@ def edge_strengths(
         of: Mapping[str, Any] = options
         if rows.rows is not None:
             rows, of = knowing(rows.rows, options)
-        return dag(
-            rows, score=score, search=search, missing=way if rows.has_missing else None, seed=own, progress=told, **of
-        )
+        return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **of)
 
     halves, runs = np.zeros((2, len(names), len(names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
