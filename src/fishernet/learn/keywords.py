@@ -170,7 +170,7 @@ class FitKeywords(SearchKeywords, total=False):
     k: int
     max_inputs: int | None
     rule: ClimbingRule
-    prior: bool | tuple[float, float, int]
+    prior: bool | tuple[float, float, float]
     test: TestName
     alpha: float
     permutations: int
