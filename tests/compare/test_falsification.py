@@ -237,3 +237,11 @@ def test_whole_weights_are_repeated_rows_given_numbers_too() -> None:
     assert one.select(["first", "second"]) == other.select(["first", "second"])
     for column in ("nats", "p_value"):
         assert one[column].to_pylist() == pytest.approx(other[column].to_pylist(), rel=1e-9)
+
+
+def test_weights_of_billions_are_not_made_into_rows() -> None:
+    random = np.random.default_rng(5)
+    a, b, c = random.normal(size=(3, 300))
+    rows = fn.Table.from_frame({"a": a, "b": a + b, "c": c, "n": [10**10] * 300}, weights="n", weight_kind="counts")
+    dag = fn.Dag.from_edges(["a", "b", "c"], [("a", "b"), ("a", "c")])
+    assert len(fn.compare.falsify(dag, rows, seed=1).independences) == 1

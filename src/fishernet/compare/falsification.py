@@ -276,7 +276,9 @@ class _Regressions:
         self._parents = [sorted(parents) for parents in dag.parents]
         self._is_number = [variable.is_continuous for variable in rows.variables]
         asked = any(map(self.has_numbers_above, range(len(dag.names))))
-        self._rows = some_rows(whole_rows(rows, "falsify, given numbers,"), MOST_REGRESSED) if asked else rows
+        self._rows = rows
+        if asked:
+            self._rows = some_rows(whole_rows(rows, "falsify, given numbers,", MOST_REGRESSED), MOST_REGRESSED)
         self._last: tuple[int, npt.NDArray[np.bool_], Given] | None = None
 
     def has_numbers_above(self, v: int) -> bool:

@@ -216,18 +216,23 @@ def stacked(tables: Sequence[Table]) -> Table:
     return Table.adopt(first.variables, columns, weights=weights, n_rows=sum(table.n_rows for table in tables))
 
 
-def whole_rows(table: Table, purpose: str) -> Table:
+def whole_rows(table: Table, purpose: str, most: int | None = None) -> Table:
     """Return a table without weights, in which each row stands as often as its weight says.
 
     Where weights are fractions, as of surveys, a row is kept with a probability in proportion to its weight: the rows
     that are kept are independent ones of the population that the weights speak of. How many these are is told. They are
     the same for the same table, and others for another one, since a seed for all would favour the same rows everywhere.
+    Of whole weights that add up to more than `most`, so many rows are drawn.
     """
     if table.weights is None:
         return table
     weights = np.asarray(table.weights)
     if not table.has_fractions:
-        rows = np.repeat(np.arange(table.n_rows), weights.astype(np.int64))
+        ends = np.cumsum(weights.astype(np.int64))
+        total = int(ends[-1]) if len(ends) else 0
+        every = most is None or total <= most
+        places = np.arange(total) if every else generator(0).choice(total, most, replace=False, shuffle=False)
+        rows = np.sort(np.searchsorted(ends, places, side="right"))
     else:
         rows = np.flatnonzero(generator(table.rows_digest()).random(table.n_rows) * weights.max() < weights)
         warn(
