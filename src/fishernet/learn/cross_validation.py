@@ -26,6 +26,7 @@ from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.keywords import FoldKeywords
+from fishernet.learn.missing.ways import enough_known
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.resampling import knowing, repeat_runs, reusable
 from fishernet.learn.search import SearchResult
@@ -305,14 +306,13 @@ def _needed(training: Table, held_out: Table) -> list[int]:
         if training.n_rows - missing.get(variable.name, 0) > FEW_KNOWN:
             continue
         counting = training.weights is None or training.weights > 0
-        known = set(np.unique(kept[~variable.missing(kept) & counting]).tolist())
-        enough = 2 if variable.is_continuous else 1
+        known = np.unique(kept[~variable.missing(kept) & counting])
         counting = held_out.weights is None or held_out.weights > 0
         for row in np.flatnonzero(~variable.missing(out) & counting).tolist():
-            if len(known) >= enough:
+            if enough_known(variable, known):
                 break
             if out[row] not in known:
-                known.add(out[row])
+                known = np.append(known, out[row])
                 found.append(row)
     return sorted(set(found))
 

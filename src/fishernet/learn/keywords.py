@@ -52,11 +52,16 @@ class SearchKeywords(TypedDict, total=False):
     checkpoint: str | os.PathLike[str] | None
 
 
-class FoldKeywords(SearchKeywords, Hyperparameters, total=False):
+class PartKeywords(SearchKeywords, Hyperparameters, total=False):
     """What `structure` takes of a part of the rows, whose score, search and seed are the caller's."""
 
     rules: Rules | None
     start: Dag | None
+
+
+class FoldKeywords(PartKeywords, total=False):
+    """The same where the caller's ess is the parameters'."""
+
     missing: IncompleteName | None
 
 
@@ -75,11 +80,9 @@ class StructureKeywords(NetworkKeywords, total=False):
     ess: float
 
 
-class SampleKeywords(SearchKeywords, Hyperparameters, total=False):
-    """What `structure` takes of a sample of the rows."""
+class SampleKeywords(PartKeywords, total=False):
+    """The same of a sample of the rows."""
 
-    rules: Rules | None
-    start: Dag | None
     ess: float
 
 

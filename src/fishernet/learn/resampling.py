@@ -8,7 +8,6 @@ way. An average of the networks keeps the significant edges (Scutari and Nagaraj
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,10 +29,11 @@ from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.moments import without_determined
 from fishernet.data.source import is_statistics
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Links
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks, relabelled
 from fishernet.learn.keywords import SampleKeywords, ShuffledKeywords
-from fishernet.learn.missing.ways import way_with_missing
+from fishernet.learn.missing.ways import enough_known, way_with_missing
 from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structures import dag, named_columns, of_the_rest, usual_score
 from fishernet.scores import Score, named_score
@@ -70,13 +70,14 @@ def knowing(rows: Table, options: Mapping[str, Any]) -> tuple[Table, Mapping[str
     stay, and all do where none would be left.
     """
     asked = named_columns(options.get("required", ()), options.get("start"))
-    counting = np.True_ if rows.weights is None else rows.weights > 0
-    kept = []
-    for variable, column in zip(rows.variables, rows.codes, strict=True):
-        known = column[~variable.missing(column) & counting]
-        least = known.min(initial=math.inf) < known.max(initial=-math.inf) if variable.is_continuous else len(known)
-        if variable.name in asked or least:
-            kept.append(variable.name)
+    counting = np.ones(rows.n_rows, dtype=bool) if rows.weights is None else rows.weights > 0
+
+    def tells(variable: Column, column: npt.NDArray[Any], at: slice) -> bool:
+        return enough_known(variable, column[at][~variable.missing(column[at]) & counting[at]])
+
+    few, every = slice(FEW_SEEN), slice(None)  # a few rows mostly tell
+    pairs = zip(rows.variables, rows.codes, strict=True)
+    kept = [v.name for v, column in pairs if v.name in asked or tells(v, column, few) or tells(v, column, every)]
     if not kept or len(kept) == len(rows.names) or options.get("rules") is not None:
         return rows, options
     tiers, forbidden = of_the_rest(rows.names, kept, options.get("tiers"), options.get("forbidden", ()))
@@ -98,6 +99,7 @@ def repeat_runs(
     reporter.finish(n)
 
 
+FEW_SEEN = 64  # rows that are looked at before all are
 MOST_DRAWN = 10  # times as many rows as are stored: up to here drawing them beats counting rows with weights
 MAJORITY = 0.5
 NO_ROWS = "the table has no rows to draw from"
@@ -322,9 +324,10 @@ def edge_strengths(
             rows, of = knowing(rows.rows, options)
         return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **of)
 
+    place = {name: at for at, name in enumerate(names)}
     halves, runs = np.zeros((2, len(names), len(names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
-        there = tuple(names.index(name) for name in found.names)
+        there = tuple(place[name] for name in found.names)
         runs[np.ix_(there, there)] += 1
         _count(halves, found, there, only_way)
     both = halves + halves.T

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
+
+import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, warn
 from fishernet.base.names import listed
 from fishernet.base.vocabulary import IncompleteName, word
 from fishernet.data import Source, Table
-from fishernet.data.variable import mixes_numbers
+from fishernet.data.variable import Column, mixes_numbers
 from fishernet.scores import Score
 from fishernet.scores.likelihood import Bic
 
@@ -55,6 +58,11 @@ def _few(rows: Table) -> bool:
     """Whether EM goes through the rows in seconds."""
     few_cells = rows.n_rows * len(rows.variables) <= MOST_CELLS_OF_EM
     return few_cells or sum(rows.missing_counts().values()) <= MOST_LACKING_OF_EM
+
+
+def enough_known(variable: Column, known: npt.NDArray[Any]) -> bool:
+    """Return whether known cells are enough to learn of a column: one, or of numbers two that differ."""
+    return len(known) > 0 and (not variable.is_continuous or bool(known.min() < known.max()))
 
 
 def nearly_empty(source: Source, needed: Collection[str] = ()) -> list[str]:

@@ -15,6 +15,8 @@ from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts
 from fishernet.data.table import Table
+from fishernet.data.variable import Column
+from fishernet.learn.missing.ways import enough_known
 from fishernet.learn.numbers.by_families import by_families
 from fishernet.learn.numbers.reach import within_reach
 from fishernet.learn.structures import named_columns
@@ -89,7 +91,7 @@ def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
 
 def varying(rows: Table) -> Table:
     """Return a table without the columns of numbers that no regression can have, with a warning."""
-    why = {v.name: _unfit(column) for v, column in zip(rows.variables, rows.codes, strict=True) if v.is_continuous}
+    why = {v.name: _unfit(v, column) for v, column in zip(rows.variables, rows.codes, strict=True) if v.is_continuous}
     left = {name: reason for name, reason in why.items() if reason}
     if not left:
         return rows
@@ -97,9 +99,9 @@ def varying(rows: Table) -> Table:
     return rows.leave_out(left)
 
 
-def _unfit(column: npt.NDArray[np.float64]) -> str:
+def _unfit(variable: Column, column: npt.NDArray[np.float64]) -> str:
     """Return what is wrong with a column of numbers; nothing where it has two that differ, and all are finite."""
     known = column[~np.isnan(column)]
     if np.isinf(known).any():
         return "holds infinite numbers"
-    return "" if len(known) and known.min() < known.max() else "has no two numbers that differ"
+    return "" if enough_known(variable, known) else "has no two numbers that differ"
