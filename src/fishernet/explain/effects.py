@@ -41,7 +41,7 @@ from fishernet.graphs.graph import HasGraph, graph_of
 from fishernet.infer import impute
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.fitting import parameters
-from fishernet.learn.missing.mixed_em import in_reach
+from fishernet.learn.missing.mixed_em import reach
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -279,12 +279,14 @@ def _drawn(dag: Dag, rows: Table, random: np.random.Generator) -> Iterator[Bayes
         while True:
             yield given(statistics)
     net = parameters(dag, rows)
+    lacking = rows.missing_counts()
+    limited = {v: reach(rows, v) for v, one in enumerate(rows.variables) if one.is_continuous and one.name in lacking}
     for sweep in count(1 - FIRST_SWEEPS):
         filled = impute(net, rows, how="draw", seed=random)
-        columns = [
-            v.unscaled(in_reach(rows, at, v.scaled(column))) if v.is_continuous else column
-            for at, (v, column) in enumerate(zip(rows.variables, filled.codes, strict=True))
-        ]
+        columns = list(filled.codes)
+        for v, limits in limited.items():
+            variable = rows.variables[v]
+            columns[v] = variable.unscaled(np.clip(variable.scaled(columns[v]), *limits))
         net = given(Table.adopt(filled.variables, columns, weights=rows.weights).statistics(sets))
         if sweep >= 0 and sweep % SWEEPS == 0:
             yield net

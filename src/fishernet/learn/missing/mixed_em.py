@@ -210,25 +210,22 @@ def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
     columns = [np.tile(column, copies) for column in rows.codes]
     for v, parts in drawn_of.items():
         at, values = map(np.concatenate, zip(*parts, strict=True))
-        columns[v][at] = rows.variables[v].unscaled(in_reach(rows, v, values))
+        columns[v][at] = rows.variables[v].unscaled(np.clip(values, *reach(rows, v)))
     weights = np.tile(np.ones(rows.n_rows) if rows.weights is None else rows.weights, copies) / copies
     drawn = Table.adopt(rows.variables, columns, weights=weights, n_rows=copies * rows.n_rows)
     return drawn[np.flatnonzero(~np.tile(passed_over, copies))] if passed_over.any() else drawn
 
 
-def in_reach(rows: Table, v: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return what is drawn of a variable, numbers on their scale no further than `FAR` spreads beyond those known.
+def reach(rows: Table, v: int) -> tuple[float, float]:
+    """Return how far what is drawn of a number may lie, on its scale: `FAR` spreads beyond those that rows know.
 
-    Numbers that are all the same tell of no reach.
+    Labels, and numbers that are all the same, tell of no reach.
     """
     variable, column = rows.variables[v], rows.codes[v]
     known = column[~variable.missing(column)] if variable.is_continuous else column[:0]
     scaled = variable.scaled(known)
     spread = FAR * scaled.std() if len(known) else 0.0
-    if not spread:
-        return values
-    within: npt.NDArray[Any] = np.clip(values, scaled.min() - spread, scaled.max() + spread)
-    return within
+    return (scaled.min() - spread, scaled.max() + spread) if spread else (-math.inf, math.inf)
 
 
 def _within_reach(gaps: Sequence[tuple[Gap, Rows]]) -> list[int]:
