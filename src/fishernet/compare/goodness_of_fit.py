@@ -54,7 +54,7 @@ from fishernet.kernels.kernel import ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import MOST_SPLIT_CELLS
 from fishernet.kernels.rows import Rows
-from fishernet.learn.fitting import gaussian_network, refitted
+from fishernet.learn.fitting import refitted
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
@@ -230,9 +230,9 @@ def score_test(
         total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
     else:
         reporter = Reporter(progress, "drawn tables")
-        refit = _refit_of(model, smoothing)
+        _require_network(model)
         source = _unsmoothed(model, fitted, smoothing) if fitted > 0 else model
-        again = fit or refit
+        again = fit or (lambda drawn: refitted(model, drawn, smoothing=smoothing))
         drawn = _bootstrap(
             kernel, source, again if fitted > 0 else None, rows, n, fitted, simulations, number, reporter
         )
@@ -354,13 +354,9 @@ def _bootstrap(
     return found
 
 
-def _refit_of(model: Any, smoothing: float) -> Callable[[Any], Any]:
-    """Return how a network is fitted to other rows."""
-    if model.conditionals:
-        return lambda drawn: refitted(model, drawn, smoothing=smoothing)
-    if model.inference == "normal":
-        return lambda drawn: gaussian_network(drawn, model.graph)
-    raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
+def _require_network(model: Any) -> None:
+    if not model.conditionals and model.inference != "normal":
+        raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
 
 
 def _unsmoothed(net: Any, n_fitted: float, smoothing: float) -> Any:

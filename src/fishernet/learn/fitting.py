@@ -330,17 +330,19 @@ def _lacks_states(source: Source, names: Sequence[str]) -> bool:
     return source.rows is None or source.rows.select([v.name for v in used]).has_missing
 
 
-def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> BayesianNetwork:
+def refitted(net: Any, table: Any, *, smoothing: float = 1.0) -> Any:
     """Fit the parameters of a network to other rows: its graph and its groups of configurations stay.
 
     Parameters
     ----------
-    net : BayesianNetwork
-    table : Table
+    net : BayesianNetwork or GaussianMarkovNetwork
+    table : Table, or array of numbers
         Of the network's variables, without missing cells.
     smoothing : float
         What is added to the count of every state in every group.
     """
+    if not net.conditionals:
+        return gaussian_network(table, net.graph)
     if not net.runs_in_core:
         smoothed: Any = {} if net.inference == "normal" else {"smoothing": smoothing}
         return parameters(net.dag, net.rows(table), **smoothed)

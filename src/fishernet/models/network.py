@@ -21,7 +21,7 @@ from fishernet.infer.conditioned import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.conditional_gaussian import ConditionalGaussian
 from fishernet.models.conditionals.full_table import FullTable
-from fishernet.models.model import Values, checked_rows, rows_of
+from fishernet.models.model import Values, rows_fitted_to, rows_of
 
 MOST_LINES = 60  # of a network in words
 
@@ -62,7 +62,7 @@ class Network(Queried, DrawnModel, Value):
             variables=tuple(variables),
             names=names,
             conditionals=tuple(conditionals),
-            n_rows=checked_rows(n_rows),
+            n_rows=rows_fitted_to(n_rows),
         )
         self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
         self._native: _core.Conditionals | None = None

@@ -170,14 +170,14 @@ class Score(ABC):
 ARC_PRICE = 1.5  # of the logarithm of the number of columns: with 1 noise gets more arcs, and with 2 weak arcs are lost
 
 
-def varying(variables: Sequence[Column]) -> list[int]:
+def not_constant(variables: Sequence[Column]) -> list[int]:
     """Return the positions of the columns that can have arcs: a constant, which tells nothing, is priced by none."""
     return [v for v, variable in enumerate(variables) if variable.is_continuous or variable.cardinality > 1]
 
 
 def prior_price(variables: Sequence[Column]) -> float:
     """Return what an arc costs, in nats, under the prior on graphs of columns."""
-    return ARC_PRICE * math.log(max(1, len(varying(variables))))
+    return ARC_PRICE * math.log(max(1, len(not_constant(variables))))
 
 
 class PenalizedLikelihood(Score):

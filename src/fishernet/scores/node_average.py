@@ -13,7 +13,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data import Source, Statistic, as_source
 from fishernet.data.statistics.statistic import occurring
-from fishernet.scores.base import Families, Score, cell_counts, prior_price, varying
+from fishernet.scores.base import Families, Score, cell_counts, not_constant, prior_price
 
 Floats = npt.NDArray[np.float64]
 
@@ -151,7 +151,7 @@ def _mean_log_likelihood(statistic: Statistic) -> float:
 
 def price_of(source: Source, caution: float) -> float:
     """Return what a free parameter costs, in nats, in rows of a source."""
-    total, columns = float(source.total), varying(source.variables)
+    total, columns = float(source.total), not_constant(source.variables)
     missing = sum(float(one.left_out) for one in source.statistics([(v,) for v in columns]))
     return price_of_rows(total, caution * missing / max(1.0, total * len(columns)))
 

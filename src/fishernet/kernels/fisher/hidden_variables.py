@@ -137,7 +137,7 @@ class HiddenVariableKernel(FeatureMade):
         """Return None: expected counts of cells are not told."""
 
     def fewest_regressed(self, n_rows: float) -> float:  # noqa: ARG002
-        """Return infinity: no rows are near a limit that is not told."""
+        """Return infinity: expected rows are not told."""
         return math.inf
 
     def with_model(self, model: BayesianNetwork) -> HiddenVariableKernel:

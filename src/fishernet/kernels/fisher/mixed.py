@@ -203,8 +203,7 @@ class MixedInvariant(FeatureMade, Metric):
 
     def fewest_regressed(self, n_rows: float) -> float:
         """Return how many of so many rows are expected in the configuration that has fewest of a number."""
-        shares = [of.inverse[of.inverse > 0].max(initial=1.0) for of in self.numbers.values()]
-        return float(n_rows / max(shares))
+        return float(n_rows / max(of.inverse.max() for of in self.numbers.values()))
 
     def _of_labels(self, X: Table) -> Table:
         columns = [X.codes[v] for v in self._label_at]
