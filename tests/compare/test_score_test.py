@@ -209,6 +209,17 @@ def test_the_more_coefficients_a_fit_has_the_more_rows_its_chi_squared_reference
     assert score_test(common, GAUSSIAN.sample(500, seed=2)).reference == "chi-square"
 
 
+def test_numbers_that_rows_lack_are_lacking_in_drawn_rows_too() -> None:
+    rows = of_numbers(160, 3)
+    kernel = FisherKernel(fn.learn.gaussian_network(rows[:80], EVERY.skeleton()))
+    frame = {name: np.array(rows.column(name), dtype=float) for name in rows.names}
+    frame["b"][80::4] = np.nan
+    moved = {**frame, "c": frame["c"] + 2}
+    same, other = (fn.Table.from_frame(of)[80:] for of in (frame, moved))
+    p_same, p_other = (score_test(kernel, of, simulations=39, seed=1).p_value for of in (same, other))
+    assert p_other == 1 / 40 < p_same
+
+
 def test_a_model_that_cannot_say_what_it_was_fitted_to_is_told() -> None:
     kernel = FisherKernel(HMM, length=6, n_samples=500, seed=0)
     with pytest.warns(fn.FishernetWarning, match="n_fitted=0 says that they are known"):

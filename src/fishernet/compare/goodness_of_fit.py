@@ -346,7 +346,7 @@ def _bootstrap(
     found = []
     for done in range(simulations):
         again = kernel if fit is None else kernel.with_model(fit(source.sample(round(fitted), seed=random)))
-        drawn = again.rows(masked(source.sample(max(round(n), 1), seed=random)))
+        drawn = masked(again.rows(source.sample(max(round(n), 1), seed=random)))
         one = _in_order(_statistic(again, drawn, n, fitted, again.feature_parts), parts, again.feature_parts)
         found.append(one if keep else SquaredMean(one.total, one.by_variable, np.empty(0)))
         reporter.step(done + 1, simulations)
