@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -481,16 +483,47 @@ def test_notes_below_a_table_may_have_all_its_delimiters(tmp_path: Path) -> None
     assert read_table(path).n_rows == 41
 
 
-@pytest.mark.parametrize("ending", ["bz2", "xz"])
-def test_text_that_is_packed_otherwise(tmp_path: Path, ending: str) -> None:
+def zipped(files: dict[str, bytes]) -> bytes:
+    room = io.BytesIO()
+    with zipfile.ZipFile(room, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return room.getvalue()
+
+
+@pytest.mark.parametrize("name", ["t.csv.bz2", "t.csv.xz", "t.csv.zip", "archive.zip"])
+def test_text_that_is_packed_otherwise(tmp_path: Path, name: str) -> None:
     text = as_csv(PLAIN).encode()
-    path = tmp_path / f"t.csv.{ending}"
-    path.write_bytes({"bz2": bz2, "xz": lzma}[ending].compress(text))
+    path = tmp_path / name
+    in_folder = {"data/": b"", "data/t.CSV": text, "__MACOSX/data/._t.csv": b"x"}
+    packed = {".bz2": bz2.compress(text), ".xz": lzma.compress(text), ".zip": zipped(in_folder)}
+    path.write_bytes(packed[path.suffix])
     (tmp_path / "t.csv").write_bytes(text)
     assert read_table(path) == fn.scan(path) == read_table(tmp_path / "t.csv")
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(FileFormatError, match="cannot be read"):
-        read_table(path)
+    if path.suffix == ".zip":  # in a folder it may hold what lies beside it
+        assert fn.scan(tmp_path) == read_table(path)
+    for broken in (path.read_bytes()[:40], text):
+        path.write_bytes(broken)
+        with pytest.raises(FileFormatError, match="cannot be read"):
+            read_table(path)
+
+
+def test_a_zip_archive_that_is_no_table_says_what_it_holds(tmp_path: Path) -> None:
+    plain = zipped({"a.csv": b"a,b\n1,2\n"})
+    locked = bytearray(plain)
+    locked[6] = locked[plain.index(b"PK\x01\x02") + 8] = 1
+    for content, said in (
+        (zipped({"a.csv": b"a\n", "b.csv": b"a\n"}), r"of 2 files \('a.csv', 'b.csv'\); unpack it"),
+        (zipped({}), "of 0 files; unpack it"),
+        (zipped({"a.xlsx": b"x"}), "of 'a.xlsx'; unpack it"),
+        (bytes(locked), "password"),
+    ):
+        (tmp_path / "t.zip").write_bytes(content)
+        with pytest.raises(FileFormatError, match=said):
+            read_table(tmp_path / "t.zip")
+    (tmp_path / "t.csv").write_bytes(plain)
+    with pytest.raises(FileFormatError, match="let its name end in .zip"):
+        read_table(tmp_path / "t.csv")
 
 
 def test_an_empty_cell_in_quotes_is_missing(tmp_path: Path) -> None:

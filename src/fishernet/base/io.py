@@ -9,9 +9,11 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import lzma
 import os
 import secrets
 import shutil
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bombs, have no end
 MOST_RATIO = 100  # of what gzip data unpack to, to their size; texts of tables and models reach 20
 LEAST_UNPACKED = 2**24  # bytes that are read whatever the ratio is
+UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)  # what reading a file may raise
 PIECE = 2**20  # bytes read at once
 
 
@@ -47,7 +50,7 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
         try:
             with gzip.open(io.BytesIO(data)) as unpacked:
                 data = _bounded(path, unpacked, most=max(LEAST_UNPACKED, MOST_RATIO * len(data)))
-        except (OSError, EOFError, zlib.error) as error:
+        except UNREADABLE as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
     name = "utf-8-sig"
     try:
@@ -101,7 +104,7 @@ def naming_unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn the errors of reading a file, packed or not, into FileFormatError, which names it."""
     try:
         yield
-    except (OSError, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
         why = str(error).partition("\n")[0]
         raise FileFormatError(path, f"cannot be read ({why})") from None
     except UnicodeEncodeError:  # Arrow takes no such paths

@@ -23,11 +23,11 @@ from fishernet.cli.options import (
 )
 from fishernet.cli.terminal import FILE, Answer, answering, progress_bar
 from fishernet.data import Table
+from fishernet.data.formats.text_file import PACKED
 from fishernet.reports import Report
 from fishernet.reports import report as make_report
 from fishernet.reports.page import GENERATOR
 
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 MOST_HEAD = 4000  # characters of a page that say what made it
 
 
@@ -91,7 +91,7 @@ def report(
 def _page_of(table: Path) -> Path:
     """Return the file for a table's page: here, with the table's name, and never over another kind of file."""
     name = table.name
-    for ending in COMPRESSED:
+    for ending in PACKED:
         name = name.removesuffix(ending)
     stem = Path(name).stem
     pages = [Path(f"{stem}.html"), Path(f"{stem}-report.html")]

@@ -245,7 +245,8 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
     stateless = [c.name for c in columns if not (len(c.labels) or c.declared or c.name in options.continuous)]
     if not summary.n_rows and stateless:
         raise SchemaError(
-            f"there is no row, so the states of column {stateless[0]!r} are unknown unless they are declared",
+            f"there is no row below the names {listed(column.name for column in columns)}, so the states of column "
+            f"{stateless[0]!r} are unknown unless they are declared",
             parameter="schema",
         )
     decisions = [decide(column, options) for column in columns]

@@ -22,13 +22,13 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
     Parameters
     ----------
     path : path
-        A ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data`` or ``.arff`` file (each also with ``.gz``), or a
-        ``.parquet``, ``.arrow`` or ``.feather`` one; a sheet of Excel or LibreOffice (``.xlsx``, ``.xls``, ``.xlsb``,
-        ``.ods``; extra ``excel``); a file of Stata, SPSS or SAS (``.dta``, ``.sav``, ``.por``, ``.sas7bdat``, ``.xpt``;
-        extra ``stats``), whose labels of values are states in the order of the values; a data frame of R (``.rds``,
-        ``.rda``; extra ``stats``), whose factors declare their levels; ``"-"`` is the text that comes
-        through standard input. A quoted cell is a label, even ``"NA"``, unless all cells are in quotes. A first column
-        without a name, as pandas writes its index, is left out with a warning.
+        A ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data`` or ``.arff`` file (each also packed, as ``.csv.gz`` or
+        ``.zip``), or a ``.parquet``, ``.arrow`` or ``.feather`` one; a sheet of Excel or LibreOffice
+        (``.xlsx``, ``.xls``, ``.xlsb``, ``.ods``; extra ``excel``); a file of Stata, SPSS or SAS (``.dta``, ``.sav``,
+        ``.por``, ``.sas7bdat``, ``.xpt``; extra ``stats``), whose labels of values are states in the order of the
+        values; a data frame of R (``.rds``, ``.rda``; extra ``stats``), whose factors declare their levels; ``"-"`` is
+        the text that comes through standard input. A quoted cell is a label, even ``"NA"``, unless all cells are in
+        quotes. A first column without a name, as pandas writes its index, is left out with a warning.
     columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the

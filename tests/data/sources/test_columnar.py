@@ -89,7 +89,7 @@ def test_a_name_that_begins_another(write: Callable[[pa.Table], Path]) -> None:
 
 
 def test_no_rows(write: Callable[[pa.Table], Path]) -> None:
-    with pytest.raises(SchemaError, match="there is no row, so the states of column 't' are unknown"):
+    with pytest.raises(SchemaError, match="there is no row below the names"):
         read_table(write(FRAME.drop_columns("when")[:0]))
     assert read_table(write(FRAME[:0]), schema=[Variable("t", ["a"])]).n_rows == 0
 

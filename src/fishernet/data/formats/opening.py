@@ -22,7 +22,7 @@ from fishernet.data.formats.labelled import READERS, labelled_contents
 from fishernet.data.formats.layout import layout_of
 from fishernet.data.formats.r_frames import R_ENDINGS, r_contents
 from fishernet.data.formats.sheets import SHEETS, sheet_contents
-from fishernet.data.formats.text_file import PACKED, TextFile
+from fishernet.data.formats.text_file import PACKED, TextFile, only_in_zip
 from fishernet.data.options import Options
 
 TEXT: dict[str, str | None] = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
@@ -64,6 +64,9 @@ def ending_of(path: Path) -> tuple[str, str]:
     """Return the ending of a file's name that tells its format, and the one that tells how it is packed, or none."""
     name = path.name.lower()
     packing = next((ending for ending in PACKED if name.endswith(ending)), "")
+    if packing == ".zip" and path.is_file():
+        with naming_unreadable(path):
+            return Path(only_in_zip(path).lower()).suffix, packing
     return Path(name.removesuffix(packing)).suffix, packing
 
 
@@ -97,7 +100,7 @@ def _of_zip(path: Path, first: bytes) -> str:
     for name, known in IN_ZIP.items():
         if name in first:
             return known
-    raise FileFormatError(path, "is a zip archive; unpack it")
+    raise FileFormatError(path, "is a zip archive; unpack it, or let its name end in .zip")
 
 
 def opened(path: Path, options: Options) -> Contents:
@@ -117,6 +120,8 @@ def opened(path: Path, options: Options) -> Contents:
     if not path.stat().st_size:
         raise FileFormatError(path, "is empty")
     ending, packing = _ending(path), ending_of(path)[1]
+    if packing == ".zip" and ending not in (*TEXT, ARFF):
+        raise FileFormatError(path, f"is a zip archive of {only_in_zip(path)!r}; unpack it")
     if ending not in KINDS or (packing and ending not in (*TEXT, ARFF)):
         known = [
             *TEXT,
@@ -124,6 +129,7 @@ def opened(path: Path, options: Options) -> Contents:
             *(f"{text}.gz" for text in (*TEXT, ARFF)),
             ".csv.bz2",
             ".csv.xz",
+            ".csv.zip",
             *TYPED,
             *SHEETS,
             *R_ENDINGS,

@@ -13,6 +13,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,19 +26,46 @@ import pyarrow as pa
 from fishernet.base.errors import FileFormatError
 from fishernet.base.io import UTF16_MARKS
 from fishernet.base.machine import memory_limit
-from fishernet.base.names import several
+from fishernet.base.names import listed, several
 
 PIECE = 1 << 20  # bytes
 MOST_STREAMED = 1 << 33  # bytes
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_RATIO = 1032  # bytes of text in a byte of gzip data
 SHARE = 4  # of the memory, which the text of a compressed file may take: as columns it takes up to four times as much
+MOST_UNPACKED = 2**26  # bytes of text, up to which a compressed file is read once for all
+
+
+def only_in_zip(path: Path) -> str:
+    """Return the name of the one file in a zip archive; raise FileFormatError where there are more, or none."""
+    with zipfile.ZipFile(path) as archive:
+        names = _names_in(archive)
+        if len(names) != 1:
+            which = f" ({listed(names)})" if names else ""
+            raise FileFormatError(path, f"is a zip archive of {several(len(names), 'file')}{which}; unpack it")
+        try:
+            archive.open(names[0]).close()
+        except RuntimeError as error:  # a password, or a way of packing that Python does not know
+            raise FileFormatError(path, f"is a zip archive that cannot be opened ({error}); unpack it") from None
+    return names[0]
+
+
+def _names_in(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the files of an archive, without what macOS adds to them."""
+    return [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+
+
+def _from_zip(packed: IO[bytes]) -> IO[bytes]:
+    archive = zipfile.ZipFile(packed)
+    return archive.open(_names_in(archive)[0])
+
+
 PACKED: dict[str, Callable[[IO[bytes]], Any]] = {  # what unpacks the text of a file, by the end of its name
     ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
+    ".zip": _from_zip,
 }
-MOST_UNPACKED = 2**26  # bytes of text, up to which a compressed file is read once for all
 
 
 @dataclass(frozen=True)
@@ -51,7 +79,7 @@ class TextFile:
     @classmethod
     def of(cls, path: Path, packing: str, encoding: str) -> TextFile:
         """Return a file as UTF-8, read whole where it is not so itself, or packed: by gzip where it is small."""
-        if packing in (".bz2", ".xz"):
+        if packing not in ("", ".gz"):
             with _Bounded(path, path.open("rb"), "unpack it to a file first", packing) as text:
                 file = cls(path, False, text.read())
         else:

@@ -68,7 +68,7 @@ def scan(
     Parameters
     ----------
     source : path, sequence of paths, pyarrow Dataset, iterable of record batches, or data frame of Dask
-        A Parquet, Arrow or text file (``.csv``, ``.tsv``, ``.txt``, also with ``.gz``); a folder of them, whose
+        A Parquet, Arrow or text file (``.csv``, ``.tsv``, ``.txt``, also as ``.csv.gz``); a folder of them, whose
         partitions (``year=2024/``) become columns, or a pattern (``"part-*.parquet"``), in the order of their names; a
         relation of DuckDB; whatever speaks Arrow's interface for streams; or data frames one after the other.
     columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values

@@ -23,7 +23,7 @@ def found_files(path: Path) -> list[Path]:
     known = (*KINDS, *PACKED)
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p.relative_to(path)))
-        files = [p for p in inside if p.suffix.lower() in known]
+        files = [p for p in inside if p.suffix.lower() in known and p.suffix.lower() != ".zip"]  # may hold the others
         if not files:
             raise FileFormatError(path, "the folder holds no Parquet, Arrow or text files")
         return files
