@@ -419,6 +419,16 @@ def test_an_edge_counts_for_its_own_columns_where_samples_leave_others_out() -> 
     assert found.strength[1, 2] < 0.1
 
 
+def test_samples_warn_once_of_what_they_lack_in_other_words_each() -> None:
+    rng = np.random.default_rng(1)
+    rare = {f"r{i}": np.where(rng.random(300) < 0.1, rng.integers(0, 2, 300), np.nan) for i in range(6)}
+    table = fn.Table.from_frame({"a": rng.integers(0, 2, 300), "b": rng.integers(0, 2, 300), **rare})
+    for _ in range(2):  # of each call
+        with pytest.warns(fn.FishernetWarning, match="over 90 % of the cells") as said:
+            fn.learn.edge_strengths(table, 20, seed=1)
+        assert len(said) == 1
+
+
 def test_an_arc_that_the_caller_wants_may_leave_a_nearly_empty_column() -> None:
     holes = [None if i % 40 else "uv"[i % 80 == 0] for i in range(800)]
     table = fn.Table.from_frame({"a": ["x", "y"] * 400, "h": holes})

@@ -27,8 +27,10 @@ import copyreg
 import math
 import sys
 import warnings
-from collections.abc import Sequence
-from types import FrameType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType, FrameType
 from typing import Any
 
 from fishernet.base.remedies import Remedy, advice
@@ -253,13 +255,20 @@ class FishernetWarning(UserWarning):
         self.remedies: tuple[Remedy, ...] = tuple(remedies)
 
 
+_TOLD: ContextVar[set[tuple[CodeType, int]] | None] = ContextVar("_TOLD", default=None)
+
 # Between a caller and a function of ours: decorators, loops of scikit-learn over our estimators, and the import of us.
 GO_BETWEENS = {__name__.partition(".")[0], "contextlib", "functools", "importlib", "joblib", "sklearn"}
 
 
 def warn(message: str, *, parameter: str | None = None, remedies: Sequence[Remedy] = ()) -> None:
     """Give a FishernetWarning at the caller's line: the innermost one that is neither ours nor of a go-between."""
-    frame = sys._getframe()
+    frame, told = sys._getframe(1), _TOLD.get()
+    if told is not None:
+        place = frame.f_code, frame.f_lineno
+        if place in told:
+            return
+        told.add(place)
     while frame.f_back is not None and _module(frame).partition(".")[0] in GO_BETWEENS:
         frame = frame.f_back
     warnings.warn_explicit(
@@ -270,6 +279,16 @@ def warn(message: str, *, parameter: str | None = None, remedies: Sequence[Remed
         _module(frame),
         frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+@contextmanager
+def telling_once(told: set[tuple[CodeType, int]]) -> Iterator[None]:
+    """Leave out warnings of the places that told already, and add those that tell: each of many runs has own words."""
+    token = _TOLD.set(told if _TOLD.get() is None else _TOLD.get())
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
 
 
 def _module(frame: FrameType) -> str:

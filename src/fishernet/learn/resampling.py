@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, telling_once
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, poisson_draws, raw_words, stream_key
@@ -87,12 +87,14 @@ def knowing(rows: Table, options: Mapping[str, Any]) -> tuple[Table, Mapping[str
 def repeat_runs(
     n: int, run: Callable[[int, Progress], Result], what: str, progress: Progress | None
 ) -> Iterator[Result]:
-    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done."""
+    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done; what several warn of, the first tells."""
     reporter = Reporter(progress, what)
+    warned: set[Any] = set()
     for number in range(n):
         reporter.step(number, n)
         try:
-            result = run(number, lambda *_, done=number: reporter.step(done, n))
+            with telling_once(warned):
+                result = run(number, lambda *_, done=number: reporter.step(done, n))
         except KeyboardInterrupt:
             raise KeyboardInterrupt from None
         yield result

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError, telling_once
 from fishernet.base.names import a, listed, positions, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.compare import (
@@ -240,10 +240,12 @@ def find(
     reporter = Reporter(progress, "writing the report")
     found: dict[str, Any] = {}
     left_out: dict[str, str] = {}
+    warned: set[Any] = set()
     for number, (name, part) in enumerate(parts.items()):
         reporter.step(number, len(parts))
         try:
-            found[name] = part()
+            with telling_once(warned):
+                found[name] = part()
         except FishernetError as error:
             found[name], left_out[name] = None, str(error)
     reporter.finish(len(parts))

@@ -146,14 +146,7 @@ def log_evidence(before: Array, after: Array) -> float:
     before, after : (configurations, states)
         How many rows of each table have a state in a configuration of the parents.
     """
-    one, other = (np.rint(counts).astype(np.int64) for counts in (before, after))
-    both = (one.sum(axis=1) > 0) & (other.sum(axis=1) > 0)
-    one, other = one[both], other[both]
-    ratio = np.zeros(len(one))
-    for state in range(one.shape[1] - 1):
-        drawn, size = other[:, state:].sum(axis=1), (one + other)[:, state:].sum(axis=1)
-        ratio += _log_ratio(other[:, state], (one + other)[:, state], drawn, size)
-    return float(np.logaddexp(math.log1p(-IN_CONFIGURATION), math.log(IN_CONFIGURATION) + ratio).sum())
+    return float(_log_evidence(*(np.rint(counts).astype(np.int64) for counts in (after, before + after))))
 
 
 def bound_without_draws(counts: Array) -> float:
@@ -165,8 +158,17 @@ def bound_without_draws(counts: Array) -> float:
     ----------
     counts : (groups, configurations, states)
     """
-    logs = [log_evidence(group, counts.sum(axis=0) - group) for group in counts]
+    groups = np.rint(counts).astype(np.int64)
+    logs = _log_evidence(groups, groups.sum(axis=0))
     return float(np.exp(min(0.0, math.log(len(logs)) - np.logaddexp.reduce(logs))))
+
+
+def _log_evidence(group: Counts, every: Counts) -> Array:
+    """Return the log e-value of a group of rows, or of each of several, among all, (..., configurations, states)."""
+    drawn, size = (np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1] for counts in (group, every))
+    ratio = _log_ratio(group, every, drawn, size).sum(axis=-1)  # 0 where all rows of a configuration are of one table
+    mixed: Array = np.logaddexp(math.log1p(-IN_CONFIGURATION), math.log(IN_CONFIGURATION) + ratio).sum(axis=-1)
+    return mixed
 
 
 def _log_ratio(count: Counts, having: Counts, drawn: Counts, size: Counts) -> Array:
