@@ -161,6 +161,45 @@ def test_a_password_is_told(tmp_path: Path) -> None:
         fn.read_table(path)
 
 
+def test_a_cell_far_from_the_table_is_told(tmp_path: Path) -> None:
+    """Readers make room for all cells between: of two corners of an Excel sheet for 17 billion."""
+    for rows in (ROWS, []):
+        for place, said in (("XFD1048576", "XFD and in row 1,048,576"), ("ZZ900000", "ZZ and in row 900,000")):
+            path = saved(tmp_path / "t.xlsx", {"first": [["x"]], "data": rows})
+            book = openpyxl.load_workbook(path)
+            book["data"][place] = "x"
+            book.save(path)
+            with pytest.raises(FileFormatError, match=f"the sheet 'data' has cells in column {said}"):
+                fn.read_table(path, sheet="data")
+            assert fn.read_table(path, sheet="first", schema=[fn.Continuous("x")]).n_rows == 0
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    with zipfile.ZipFile(path, "w") as packed:  # a broken name above others
+        for name, part in parts.items():
+            packed.writestr(name, part.replace(b'r="ZZ900000"', b'r="A4294967295"'))
+    with pytest.raises(FileFormatError, match="row 4,294,967,295"):
+        fn.read_table(path, sheet="data")
+
+
+def test_rows_far_below_the_others_are_left_out_and_told(tmp_path: Path) -> None:
+    path = saved(tmp_path / "t.xlsx", {"data": [*ROWS, *[[]] * 2000, ["x"], ["y"]]})
+    with pytest.warns(FishernetWarning, match="row 2,006 stands 2,000 empty rows below the others, and is left out"):
+        table = fn.read_table(path)
+    assert table == fn.read_table(saved(tmp_path / "u.xlsx", {"data": ROWS}))
+    assert fn.read_table(saved(tmp_path / "t.xlsx", {"data": [*ROWS, *[[]] * 9, ["a"]]})).n_rows == 14
+
+
+def test_a_sheet_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
+    path = saved(tmp_path / "t.xlsx", {"data": ROWS})
+    with zipfile.ZipFile(path) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, part in parts.items():
+            packed.writestr(name, part.replace(b'"rId1"', b'"rId99"') if name == "xl/workbook.xml" else part)
+    with pytest.raises(FileFormatError, match=r"a broken one \((?!Cannot detect).*\); save the sheet as CSV"):
+        fn.read_table(path)
+
+
 def test_a_sheet_of_one_row_has_columns_and_no_row(tmp_path: Path) -> None:
     path = saved(tmp_path / "one.xlsx", {"a": [["x", "y"]]})
     variables: list[Any] = [fn.Continuous("x"), fn.Variable("y", ["u", "v"])]

@@ -12,13 +12,14 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.formats.contents import Contents, Note
 from fishernet.data.formats.csv import delimited_contents
+from fishernet.data.formats.far_cells import refuse_far_cells
 from fishernet.data.formats.text_file import TextFile
 from fishernet.data.options import Options
 
@@ -27,6 +28,7 @@ INSTALL = 'pip install "fishernet[excel]"'
 ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # what holds a workbook with a password
 MIDNIGHT = datetime.time()
 MOST_ROWS = 2**20 - 1  # of a sheet, but for its header
+MOST_EMPTY = 1000  # rows, behind which what follows is no part of a table
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # in the XML of a sheet
 
 Rows = list[list[Any]]
@@ -54,22 +56,33 @@ def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
                 fact = f"has no sheet {asked!r} of cells; there are {listed(names)}"
                 raise FileFormatError(path, fact, parameter="sheet")
             for name in [asked] if asked is not None else (shown or names):
-                sheet = book.get_sheet_by_name(name)
-                rows = _rows(sheet)
+                sheet, rows = _opened(path, book, name)
+                rows, far = _together(rows)
                 if rows:
                     others = [other for other in shown if other != name] if asked is None else []
-                    return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet)]
-            hidden = [name for name in names if name not in shown and _rows(book.get_sheet_by_name(name))]
+                    return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet), *far]
+            hidden = [name for name in names if name not in shown and _opened(path, book, name)[1]]
     except calamine.CalamineError as error:
-        if isinstance(error, calamine.PasswordError) or ENCRYPTED in path.read_bytes():
+        found = _reason(calamine, path) or error
+        if isinstance(found, calamine.PasswordError) or ENCRYPTED in path.read_bytes():
             raise FileFormatError(path, "is protected by a password; save it without one") from None
-        raise FileFormatError(path, f"is no sheet, or a broken one ({str(error).partition(chr(10))[0]})") from None
+        why = str(found).partition("\n")[0]
+        raise FileFormatError(path, f"is no sheet, or a broken one ({why}); save the sheet as CSV") from None
     if asked is not None:
         raise FileFormatError(path, f"the sheet {asked!r} holds no cells")
     if not hidden:
         raise FileFormatError(path, "holds no sheet with cells")
     fact = f"of the sheets that are shown none holds cells; sheet={hidden[0]!r} reads a hidden one"
     raise FileFormatError(path, fact, parameter="sheet")
+
+
+def _reason(calamine: Any, path: Path) -> Exception | None:
+    """Return why a file cannot be opened by the ending of its name; without one it "cannot be detected"."""
+    try:
+        calamine.CalamineWorkbook.from_path(path).close()
+    except calamine.CalamineError as error:
+        return cast(Exception, error)
+    return None
 
 
 def _library(path: Path) -> Any:
@@ -80,8 +93,10 @@ def _library(path: Path) -> Any:
     return python_calamine
 
 
-def _rows(sheet: Any) -> Rows:
-    """Return the rows of a sheet, as far as there are cells; what merged cells hold stands in each of their rows."""
+def _opened(path: Path, book: Any, name: str) -> tuple[Any, Rows]:
+    """Return a sheet and its rows, as far as there are cells; what merged cells hold stands in each of their rows."""
+    refuse_far_cells(path, name)
+    sheet = book.get_sheet_by_name(name)
     rows: Rows = sheet.to_python(skip_empty_area=False)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in range(top + 1, min(bottom + 1, len(rows))):
@@ -90,7 +105,21 @@ def _rows(sheet: Any) -> Rows:
     width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell != ""), default=0)
     while rows and all(cell == "" for cell in rows[-1]):
         rows.pop()
-    return [row[:width] for row in rows]
+    return sheet, [row[:width] for row in rows]
+
+
+def _together(rows: Rows) -> tuple[Rows, list[Note]]:
+    """Return the rows of a sheet up to a long gap, and what stands behind it."""
+    empty = 0
+    for place, row in enumerate(rows):
+        if any(cell != "" for cell in row):
+            if empty > MOST_EMPTY and place > empty + 1:
+                far = f"row {place + 1:,} stands {empty:,} empty rows below the others"
+                return rows[: place - empty], [Note(f"{far}, and is left out, with all below")]
+            empty = 0
+        else:
+            empty += 1
+    return rows, []
 
 
 def _note_of_others(name: str, others: Sequence[str]) -> list[Note]:
