@@ -41,6 +41,17 @@ def test_columns_that_are_empty_constant_or_nearly_so_are_named() -> None:
     assert empty.alerts()[-1] == "'void' is empty"
 
 
+def test_a_mark_or_nothing_is_told_with_what_makes_states_of_both(tmp_path: Path) -> None:
+    """Forms export what was ticked, and nothing where it was not."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + "yes,x,u\n,x,v\nyes,,u\n,x,v\n" * 5)
+    said = "\n".join(fn.read_table(path).alerts())
+    assert "'a', 'b' hold one value or nothing" in said
+    assert "the same" not in said
+    found = fn.read_table(path, missing=eval(said.partition("missing=")[2].partition(",")[0]))  # as printed
+    assert [variable.cardinality for variable in found.variables] == [2, 2, 2]
+
+
 def test_a_number_that_is_far_from_all_others_is_perhaps_a_word_for_missing(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     age = np.concatenate([rng.uniform(18, 90, 300).round(1), [999.0] * 4])

@@ -335,6 +335,21 @@ def test_numbers_that_count_the_rows_are_told() -> None:
     assert Table.from_frame({"id": frame["id"]}).variables == (Continuous("id"),)  # something is better than nothing
 
 
+@pytest.mark.parametrize("name", ["year", "Year", "birth_year", "saleYear", "day", "t_time", "Model Year"])
+def test_years_that_count_the_rows_are_no_identifier(name: str) -> None:
+    frame = {name: np.arange(1880, 2020), "x": np.arange(140) % 7 / 3}
+    assert Table.from_frame(frame).names == (name, "x")
+    with pytest.warns(FishernetWarning, match="is an identifier"):
+        assert Table.from_frame({f"{name}book": frame[name], "x": frame["x"]}).names == ("x",)
+
+
+def test_each_identifier_is_kept_in_its_own_way() -> None:
+    frame = {"n": np.arange(200), "key": [f"k{i}" for i in range(200)], "x": np.arange(200) % 3, "m": range(200)}
+    with pytest.warns(FishernetWarning, match=r"pass continuous=\['n', 'm'\] with categorical=\['key'\] to keep them"):
+        assert Table.from_frame(frame).names == ("x",)
+    assert Table.from_frame(frame, continuous=["n", "m"], categorical=["key"]).names == ("n", "key", "x", "m")
+
+
 @pytest.mark.parametrize("name", ["id", "ID", "patient_id", "Unnamed: 0", "index", "customerId", "row number"])
 def test_a_name_makes_an_identifier_of_different_numbers(name: str) -> None:
     frame = {name: [3, 17, 4, 99, 52], "x": ["a", "b", "a", "b", "a"]}

@@ -91,7 +91,9 @@ def _lacking(known: Known, n_rows: int) -> Iterator[str]:
 
 def _even(known: Known) -> Iterator[str]:
     """Yield columns that are the same in all rows, or in nearly all."""
-    constant, nearly = [], []
+    constant: list[str] = []
+    marks: list[str] = []  # one value or nothing
+    nearly = []
     for variable, column in known:
         if variable.is_continuous:
             cells = column[~variable.missing(column)]
@@ -102,7 +104,7 @@ def _even(known: Known) -> Iterator[str]:
         if not counts.any():
             continue
         if counts.max() == counts.sum():
-            constant.append(variable.name)
+            (constant if counts.sum() == len(column) else marks).append(variable.name)
         elif counts.max() > MOST_OF_ONE * counts.sum():
             state = variable.states[int(counts.argmax())]
             share = counts.max() / counts.sum()
@@ -110,6 +112,10 @@ def _even(known: Known) -> Iterator[str]:
     yield from _told(nearly, f"are the same in more than {MOST_OF_ONE:.0%} of the rows that know them")
     if constant:
         yield f"{listed(constant)} {'is' if len(constant) == 1 else 'are'} the same in all rows"
+    if marks:
+        hold = "holds" if len(marks) == 1 else "hold"
+        remedy = "take missing cells as a state (missing='state', --missing state)"
+        yield f"{listed(marks)} {hold} one value or nothing: if nothing means no, {remedy}"
 
 
 def _strange(known: Known) -> Iterator[str]:

@@ -43,6 +43,10 @@ NAMED_IDENTIFIER = re.compile(
     r"(?i:unnamed: ?\d+|index|idx|row(?:[ _.-]?(?:id|names?|numbers?|no|nr))?|respondent|record|uuid|guid|serial|obs"
     r"|(?:.*[ _.-])?id|id[ _.-]?(?:no|nr|number|code)?)|.*[a-z]I[Dd]"
 )
+NAMED_TIME = re.compile(
+    r"(?i:(?:.*[ _.-])?(?:years?|yr|months?|weeks?|days?|date|time|hours?|minutes?|seconds?|quarter|period))"
+    r"|.*[a-z](?:Year|Month|Week|Day|Date|Time|Hour|Quarter|Period)"
+)
 WAYS = (
     Remedy({"missing": "keep"}, "keep them and sum them out"),
     Remedy({"missing": "drop"}, "leave out their rows"),
@@ -119,10 +123,13 @@ def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | No
 
 
 def identifier_of_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
-    """Leave out whole numbers that count the rows, in any order, or that are many or all different and called an id."""
+    """Leave out whole numbers that count the rows, in any order, or that are many or all different and called an id.
+
+    Years or days that count the rows are when these were seen, which others may depend on.
+    """
     if not column.are_numbers or column.unit is not None or (column.numbers != np.rint(column.numbers)).any():
         return None
-    if column.n_known >= LEAST_DIFFERENT and column.counts_rows():
+    if column.n_known >= LEAST_DIFFERENT and column.counts_rows() and not NAMED_TIME.fullmatch(column.name.strip()):
         why = "whole numbers that count the rows: an identifier"
     elif _is_named_one(column) and len(column.labels) > 1 and (column.thinned or len(column.labels) == column.n_known):
         why = f"whole numbers, many of them different, in a column called {column.name!r}: an identifier"
@@ -139,7 +146,7 @@ def states_of_text(column: ColumnSummary, options: Options) -> Decision | None: 
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
     is_ordered = list(variable.states) != sorted(variable.states, key=str)
     kind, overrule = ("text, in the order of its words", "order") if is_ordered else (kind, "exclude")
-    return Decision(column.name, _constant(variable) or kind, (overrule,), variable=variable)
+    return Decision(column.name, _constant(variable, column) or kind, (overrule,), variable=variable)
 
 
 def few_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
@@ -154,7 +161,7 @@ def few_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # 
         return None
     variable = _states(column)
     kind = several(variable.cardinality, "whole number" if whole else "different number")
-    return Decision(column.name, _constant(variable) or kind, ("continuous",), variable=variable)
+    return Decision(column.name, _constant(variable, column) or kind, ("continuous",), variable=variable)
 
 
 def numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
@@ -179,8 +186,10 @@ def _is_named_one(column: ColumnSummary) -> bool:
     return NAMED_IDENTIFIER.fullmatch(column.name.strip()) is not None
 
 
-def _constant(variable: Variable) -> str:
-    return "one value in all rows" if variable.cardinality == 1 else ""
+def _constant(variable: Variable, column: ColumnSummary) -> str:
+    if variable.cardinality > 1:
+        return ""
+    return f"one value in all rows{' that know it' if column.n_missing else ''}"
 
 
 def _numbers(column: ColumnSummary) -> Decision:
@@ -337,11 +346,14 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
     holds, them = identifiers[0].why.rpartition(":")[0], "it" if len(names) == 1 else "them"
     what = f"{names[0]!r} is an identifier and is" if len(names) == 1 else f"{listed(names)} are identifiers and are"
     of_first = "" if len(names) == 1 else f"{names[0]!r} holds "
+    keeping: dict[str, list[str]] = {}
+    for decision in identifiers:
+        keeping.setdefault(decision.overrule[0], []).append(decision.name)
     warn(
         f"{what} left out: {of_first}{holds}",
         parameter="categorical",
         remedies=(
-            Remedy({identifiers[0].overrule[0]: names}, f"keep {them}"),
+            Remedy(keeping, f"keep {them}"),
             Remedy({"exclude": names}, "silence this warning"),
         ),
     )

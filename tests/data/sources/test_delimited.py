@@ -258,8 +258,11 @@ def test_an_open_quote_is_seen_when_the_column_is_not_read(tmp_path: Path, schem
 def test_doubled_and_empty_names(tmp_path: Path) -> None:
     with pytest.warns(FishernetWarning, match="the later ones are called 'a.1', 'b.2'"):
         assert list(held(tmp_path, "a,b,a,b,b.1\n1,2,3,4,5\n")) == ["a", "b", "a.1", "b.2", "b.1"]
-    with pytest.warns(FishernetWarning, match="column 2 has no name"):
+    with pytest.warns(FishernetWarning, match="column 2 has no name and is called 'column 2'"):
         assert list(held(tmp_path, "a,,c\n1,2,3\n")) == ["a", "column 2", "c"]
+    with pytest.warns(FishernetWarning, match="2 columns have no names and are called 'column 2', 'column 4'") as said:
+        assert list(held(tmp_path, "a,,c,\n1,2,3,4\n")) == ["a", "column 2", "c", "column 4"]
+    assert len(said) == 1
 
 
 def test_the_index_that_pandas_writes_is_left_out(tmp_path: Path) -> None:

@@ -528,18 +528,23 @@ def _different(names: Sequence[str], below: Sequence[Record], notes: list[Note])
     A column without a name and without cells is no loss: it is left out and told where columns are decided on.
     """
     found: dict[str, None] = {}
-    taken, changed, last = set(names), [], Counter[str]()
+    taken, unnamed, changed, last = set(names), [], [], Counter[str]()
     for place, name in enumerate(names):
         if not name and (place or len(names) == 1):
             name = f"column {place + 1}"
             if any(record.cells[place].strip() for record in below if len(record.cells) > place):
-                notes.append(Note(f"column {place + 1} has no name and is called {name!r}", "exclude"))
+                unnamed.append(name)
         if name in found:
             numbers = itertools.count(last[name] + 1)
             last[name] = next(n for n in numbers if f"{name}.{n}" not in found and f"{name}.{n}" not in taken)
             name = f"{name}.{last[name]}"
             changed.append(name)
         found[name] = None
+    if unnamed:
+        what = (
+            f"{unnamed[0]} has no name and is" if len(unnamed) == 1 else f"{len(unnamed)} columns have no names and are"
+        )
+        notes.append(Note(f"{what} called {listed(unnamed)}", "exclude"))
     if changed:
         fact = f"columns have the same name; the later ones are called {listed(changed)}"
         notes.append(Note(fact, "exclude"))
