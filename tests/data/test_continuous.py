@@ -201,3 +201,12 @@ def test_through_pandas_a_table_stays_the_same() -> None:
     table = mixed()
     again = Table.from_frame(table.to_frame().to_pandas(), continuous=["y"])
     assert again == table
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_numbers_are_described() -> None:
+    for far in ([np.inf, -np.inf], [np.inf], [1e308, -1e308]):
+        table = Table.from_frame({"x": [1.0, 2.5, 4.0, np.nan, *far], "y": np.arange(4 + len(far)) / 3})
+        x, y = table.describe().columns
+        assert (x.holds, x.missing) == (f"{min(1.0, *far):.6g} to {max(4.0, *far):.6g}", 1)
+        assert x.kind == y.kind == "continuous"

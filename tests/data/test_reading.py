@@ -242,6 +242,7 @@ def test_text_may_have_any_number_of_states(way: Callable[..., Table]) -> None:
         ("empty.parquet", b"", "is empty"),
         ("table.npy", b"\x93NUMPY\0", r"told by its ending, one of \.csv"),
         ("table.csv", b"PK\x03\x04", "is a zip archive; unpack it"),
+        ("table.csv", gzip.compress(b"a,b\n1,2\n"), "is packed by gzip; let its name end in .csv.gz"),
         ("table.parquet.gz", b"x", "told by its ending"),
         ("ragged.csv", b"a,b\n1,2\n1\n", "line 3"),
         ("short.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:40], "short.csv.gz"),
@@ -481,6 +482,20 @@ def test_notes_below_a_table_may_have_all_its_delimiters(tmp_path: Path) -> None
     )
     path.write_bytes(f"a,b,c\n{rows}x,,\n".replace("\n", "\r").encode())  # lines that end as on old computers
     assert read_table(path).n_rows == 41
+
+
+def test_comments_among_the_rows_are_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i},x{i % 3},#{i % 4}\n" for i in range(40_000))
+    path.write_text(f"# made by hand\na,b,c\n# units are mm\n{rows}# revised, twice\n1,#x,y\n")
+    with pytest.warns(FishernetWarning, match="2 lines that begin with # are comments, and left out"):
+        table = read_table(path, skip_rows=1)
+    assert (table.n_rows, table["c"][-2:].tolist()) == (40_001, ["#3", "y"])
+    with pytest.warns(FishernetWarning, match="are comments"):
+        assert fn.scan(path, skip_rows=1) == table
+    path.write_text(f"a,b,c\n# units are mm\n{rows}1,2\n")
+    with pytest.raises(FileFormatError, match="line 2: the header has 3 cells, this row 1"):
+        read_table(path)
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

@@ -29,6 +29,7 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import is_unicode
 from fishernet.base.names import check_names, listed, several
+from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
@@ -187,7 +188,9 @@ def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
     if types.is_null(kind) or types.is_string_view(kind):
         return values.cast(pa.large_string())
     raise SchemaError(
-        f"column {name!r} is of type {kind}; labels are text, numbers or truth values, so turn it into one of these"
+        f"column {name!r} is of type {kind}; labels are text, numbers or truth values, so turn it into one of these",
+        parameter="exclude",
+        remedies=(Remedy({"exclude": [name]}, "leave it out"),),
     )
 
 

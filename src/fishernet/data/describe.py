@@ -249,7 +249,8 @@ def _held(variable: Column, column: npt.NDArray[Any]) -> Held:
         if variable.is_continuous and part.missing < len(cells):
             known = cells[~missing] if part.missing else cells
             range_of = float(known.min()) + 0.0, float(known.max()) + 0.0  # -0.0 is 0.0, in any order
-            part = Held(part.missing, *range_of, float(known.sum()))
+            with np.errstate(invalid="ignore", over="ignore"):  # of infinite numbers
+                part = Held(part.missing, *range_of, float(known.sum()))
         found = part if begin == 0 else found + part
     return found
 
@@ -282,7 +283,8 @@ def described(
     """Return what columns are that hold what the summary says; `decisions` say why."""
     known = {decision.name: decision for decision in decisions}
     pairs = list(zip(variables, summary.columns, strict=True))
-    ranges = {v.name: (held.low, held.high) for v, held in pairs if v.is_continuous and held.low < held.high}
+    limits = {v.name: (held.low, held.high) for v, held in pairs if v.is_continuous and held.low < held.high}
+    ranges = {name: (low, high) for name, (low, high) in limits.items() if math.isfinite(high - low)}
     shapes = spreads_in(ranges).counts if ranges else {}
     found = []
     for variable, held in pairs:

@@ -57,7 +57,10 @@ def test_other_types_of_label() -> None:
 def test_types_without_labels(array: pa.Array) -> None:
     with pytest.raises(SchemaError, match="column 'x' is of type .*; labels are text, numbers or truth values"):
         one(array)
-    assert Table.from_frame(pa.table({"x": array, "y": [1, 2]}), schema=[Variable("y", [1, 2])]).names == ("y",)
+    frame = pa.table({"x": array, "y": [1, 2]})
+    with pytest.raises(SchemaError, match=r"pass exclude=\['x'\] to leave it out"):
+        Table.from_frame(frame)
+    assert Table.from_frame(frame, exclude=["x"]) == Table.from_frame(frame, schema=[Variable("y", [1, 2])])
 
 
 def test_durations_are_seconds_and_times_at_midnight_are_dates() -> None:

@@ -19,7 +19,7 @@ import pyarrow.csv as pa_csv
 from fishernet.base.errors import FileFormatError, warn
 from fishernet.base.names import unused_name
 from fishernet.data.formats.contents import Contents, Note
-from fishernet.data.formats.ending import without_short_lines
+from fishernet.data.formats.ending import without_comments, without_short_lines
 from fishernet.data.formats.layout import Layout, layout_of
 from fishernet.data.formats.text_file import TextFile, opens_quote, unclosed_quote
 from fishernet.data.options import Options
@@ -103,14 +103,15 @@ class _Rows:
                     found.close()
         except pa.ArrowInvalid as error:
             if "Empty CSV" not in str(error):  # a header without a line end
-                yield from self._above_notes(error)._tables(names, whole, done)
+                yield from self._without_notes(error)._tables(names, whole, done)
                 return
         yield pa.table({name: pa.array([], TEXT) for name in names})
 
-    def _above_notes(self, error: pa.ArrowInvalid) -> _Rows:
-        """Return the rows above the lines that end a file and are no rows; raise where it is broken otherwise."""
+    def _without_notes(self, error: pa.ArrowInvalid) -> _Rows:
+        """Return the rows without the notes below and the comments among them; raise where a row is broken."""
         layout = self.layout
-        found = without_short_lines(layout.file, layout.delimiter, len(layout.names), layout.first_line)
+        of = layout.file, layout.delimiter, len(layout.names), layout.first_line
+        found = without_short_lines(*of) or without_comments(*of)
         if found is None:
             raise layout.broken(str(error).partition("\n")[0]) from None
         file, note = found

@@ -87,6 +87,26 @@ def without_short_lines(file: TextFile, delimiter: str, width: int, first_line: 
     return TextFile(file.path, False, text), Note(_notes_from(begin))
 
 
+def without_comments(file: TextFile, delimiter: str, width: int, first_line: int) -> tuple[TextFile, Note] | None:
+    """Return a file without lines among its rows that begin with # and are no rows; None where others are none, too."""
+    kept, n = [], 0
+    try:
+        for record in records(file, delimiter):
+            is_row = record.line < first_line or len(record.cells) == width
+            if not is_row and not record.text.startswith("#"):
+                return None
+            n += not is_row
+            if is_row:
+                kept.append(record.text)
+    except (csv.Error, UnicodeDecodeError):  # said better by what reads the rows
+        return None
+    if not n:
+        return None
+    told = "1 line that begins with # is a comment" if n == 1 else f"{n:,} lines that begin with # are comments"
+    text = "".join(kept).encode()
+    return TextFile(file.path, False, text), Note(f"{told}, and left out")
+
+
 def _notes_from(line: int) -> str:
     return f"the lines from {line:,} on are notes below the table, and left out"
 

@@ -53,6 +53,9 @@ IN_ZIP = {b"opendocument.spreadsheet": ".ods", b"xl/": ".xlsx", b"[Content_Types
 NO_TABLES = {
     b"%PDF": "a PDF; save its table as CSV",
     b"SQLite format 3": "a database; read what a query returns, with fn.read_query",
+    b"\x1f\x8b": "packed by gzip; let its name end in .csv.gz",
+    b"\xfd7zXZ": "packed by xz; let its name end in .csv.xz",
+    b"\x28\xb5\x2f\xfd": "packed by zstd; unpack it",
 }
 OTHERS = frozenset(
     (".json", ".xml", ".html", ".py", ".md", ".bif", ".uai", ".xdsl", ".net", ".dsc", ".nwk", ".fa", ".fasta")
