@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -275,3 +277,71 @@ def test_the_frames_and_the_repr_say_what_was_found() -> None:
     assert repr(found).startswith("ScoreTestResult(p = ")
     assert repr(found).endswith("for 14 parameters, chi-square; does not fit: smoke)")
     assert found.seed == 3
+
+
+# --------------------------------------------------------------------------------------- fits to rows with gaps
+
+
+def with_gaps(n: int, share: float, seed: int, kind: str) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=n)
+    frame: dict[str, Any] = {"a": a, "b": 0.6 * a + rng.normal(size=n)}
+    frame["c"] = 0.5 * frame["b"] - 0.4 * a + rng.normal(size=n)
+    if kind == "mixed":
+        frame["g"] = np.where(rng.random(n) < 0.4, "u", "v").astype(object)
+        frame["b"] = frame["b"] + (frame["g"] == "u")
+    return {name: np.where(rng.random(n) < share, None, column) for name, column in frame.items()}
+
+
+ARCS = {"numbers": [("a", "b"), ("a", "c"), ("b", "c")], "mixed": [("g", "b"), ("a", "b"), ("a", "c"), ("b", "c")]}
+
+
+@pytest.mark.parametrize("kind", ["labels", "numbers", "mixed", "undirected"])
+def test_a_network_knows_how_many_rows_its_families_had(kind: str, tmp_path: Path) -> None:
+    if kind == "labels":
+        table = with_holes(NET, 300, 1, 0.3)
+        net: Any = fn.learn.parameters(NET.dag, table)
+        families: list[tuple[str, ...]] = [(*net.parents(name), name) for name in net.names]
+    else:
+        table = fn.Table.from_frame(with_gaps(300, 0.3, 1, kind))
+        arcs = ARCS.get(kind, ARCS["numbers"])
+        graph = fn.Dag.from_edges(table.names, arcs)
+        net = fn.learn.parameters(graph, table) if kind in ARCS else fn.learn.gaussian_network(table, graph.skeleton())
+        families = [(*net.parents(name), name) for name in net.names] if kind in ARCS else list(net.edges)
+    lacking = table.to_frame().to_pandas().isna()
+    assert net.n_rows == 300
+    assert net.n_complete == min(int((~lacking[list(family)]).all(axis=1).sum()) for family in families)
+    fn.save(net, tmp_path / "net.json")
+    again = fn.load(tmp_path / "net.json")
+    assert again == net == pickle.loads(pickle.dumps(net))
+    assert again.n_complete == net.n_complete
+    complete = table[np.flatnonzero(~lacking.any(axis=1).to_numpy())]
+    of_complete = fn.learn.parameters(net.dag, complete) if kind != "undirected" else None
+    assert of_complete is None or of_complete.n_complete == of_complete.n_rows == complete.n_rows
+
+
+def test_weights_count_in_rows_that_families_had() -> None:
+    table = with_holes(NET, 200, 3, 0.3)
+    times = np.arange(200) % 3 + 1
+    weighted = fn.learn.parameters(NET.dag, fn.Table.adopt(table.variables, table.codes, weights=times))
+    repeated = fn.learn.parameters(NET.dag, table[np.repeat(np.arange(200), times)])
+    assert (weighted.n_rows, weighted.n_complete) == (repeated.n_rows, repeated.n_complete)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "undirected", "labels"])
+def test_networks_fitted_to_rows_with_gaps_reject_no_more_than_they_should(kind: str) -> None:
+    dag = fn.Dag.from_edges(["a", "b", "c"], ARCS["numbers"])
+
+    def pair(seed: int) -> tuple[Any, fn.Table]:
+        if kind == "labels":
+            return fn.learn.parameters(NET.dag, with_holes(NET, 400, seed, 0.5)), NET.sample(400, seed=1000 + seed)
+        table = fn.Table.from_frame(with_gaps(400, 0.5, seed, "numbers"))
+        is_directed = kind == "numbers"
+        net: Any = fn.learn.parameters(dag, table) if is_directed else fn.learn.gaussian_network(table, dag.skeleton())
+        return net, fn.Table.from_frame(with_gaps(400, 0.0, 1000 + seed, "numbers"))
+
+    def p_value(seed: int) -> float:
+        net, rows = pair(seed)
+        return score_test(FisherKernel(net), rows, seed=1, reference="chi-square").p_value
+
+    assert_at_most((p_value(seed) <= 0.05 for seed in range(60)), 0.05)

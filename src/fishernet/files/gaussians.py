@@ -6,6 +6,8 @@
     "precision": [2.0, 2.0],                                           its diagonal,
     "edges": [[0, 1, -1.0]],                                           and what is not 0 beside it: i < j, entry
     "n_rows": 1000                                                     the rows it was fitted on, if any
+    "n_complete": 700                                                  those that know both ends of an edge, of the edge
+                                                                       of which fewest do, where these are less
 
     "variables": [                                                     of a "GaussianBayesianNetwork" of older files
       {"name": "a", "parents": [], "intercept": 0.0, "coefficients": [], "sd": 1.0},
@@ -61,6 +63,7 @@ def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
         "precision": np.diagonal(K).tolist(),
         "edges": edges,
         **({} if net.n_rows is None else {"n_rows": net.n_rows}),  # older files do not say
+        **({} if net.n_complete == net.n_rows else {"n_complete": net.n_complete}),
     }
 
 
@@ -68,6 +71,7 @@ def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
     """Return the Gaussian Markov network that the fields describe."""
     names = read_names(fields)
     n_rows = read_n_rows(fields) if fields.has("n_rows") else None
+    n_complete = fields.amount("n_complete") if fields.has("n_complete") else None
     mean = fields.numbers(fields.items("mean"), "mean")
     own = fields.numbers(fields.items("precision"), "precision")
     if len(own) != len(names):
@@ -81,7 +85,7 @@ def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
             raise fields.wrong("an edge has an entry that is not 0", place)
         precision[i, j] = precision[j, i] = value
     with fields.checking():
-        return GaussianMarkovNetwork(names, mean, precision, n_rows=n_rows)
+        return GaussianMarkovNetwork(names, mean, precision, n_rows=n_rows, n_complete=n_complete)
 
 
 def read_directed(fields: Fields) -> BayesianNetwork:

@@ -3,6 +3,7 @@
 A Bayesian network or a dependency network (which also has "allow_zeros")::
 
     "n_rows": 1000                      the rows it was fitted on, or null
+    "n_complete": 700                   those that know a family, of the family of which fewest do, where these are less
     "variables": [                      one a variable
       {"name": "age", "states": ["young", "old"], "cuts": [40.0]}            "cuts" may be null
     ]
@@ -195,15 +196,17 @@ def read_markov(fields: Fields) -> MarkovNetwork:
 
 def network_fields(net: BayesianNetwork) -> dict[str, object]:
     """Return a Bayesian network as what `json` writes."""
-    return {"n_rows": net.n_rows, **_parts(net)}
+    complete = {} if net.n_complete == net.n_rows else {"n_complete": net.n_complete}
+    return {"n_rows": net.n_rows, **complete, **_parts(net)}
 
 
 def read_network(fields: Fields) -> BayesianNetwork:
     """Return the Bayesian network that the fields describe."""
     n_rows = read_n_rows(fields)
+    n_complete = fields.amount("n_complete") if fields.has("n_complete") else None
     variables, described = _read_parts(fields)
     conditionals = [_read_conditional(item, child, variables) for child, item in enumerate(described)]
-    return BayesianNetwork(variables, conditionals, n_rows=n_rows)
+    return BayesianNetwork(variables, conditionals, n_rows=n_rows, n_complete=n_complete)
 
 
 def dependency_fields(net: DependencyNetwork) -> dict[str, object]:

@@ -26,7 +26,7 @@ from fishernet.learn.conditional_fits import Fit, fit_conditionals
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.keywords import EmKeywords, NetworkKeywords, ParameterKeywords
 from fishernet.learn.missing.gaussian_em import gaussian_em
-from fishernet.learn.missing.incomplete import AvailableCases, em_fit
+from fishernet.learn.missing.incomplete import AvailableCases, complete_rows, em_fit, knowing_gaps
 from fishernet.learn.missing.mixed_em import fit_mixed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
@@ -112,7 +112,10 @@ def gaussian_network(X: Any, graph: UndirectedGraph, **em: Unpack[EmKeywords]) -
         table = as_numbers(X, purpose="a Gaussian model", gaps=True)
         _require_columns(table.names, graph)
         if table.has_missing:
-            return cast(GaussianMarkovNetwork, _by_gaussian_em(table.select(graph.names), fitted, em))
+            rows = table.select(graph.names)
+            net = cast(GaussianMarkovNetwork, _by_gaussian_em(rows, fitted, em))
+            complete = complete_rows(rows, [*graph.edges, *((name,) for name in graph.names)])
+            return GaussianMarkovNetwork(net.names, net.mean, net.precision, n_rows=net.n_rows, n_complete=complete)
         X = table.select(graph.names)
     refuse_options(em, (), "a fit to complete rows")
     return fitted(_matched(X, graph))
@@ -227,14 +230,30 @@ def parameters(
     """
     check_smoothing(smoothing, ess)
     make = word(conditionals, "conditionals", KINDS)
-    hidden = hidden or {}
     check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
+    how: dict[str, Any] = {"smoothing": smoothing, "ess": ess, "hidden": hidden or {}, **options}
+    fitted = _fitted(dag, source, make, available_cases=available_cases, **how)
+    return fitted if source.rows is None or hidden else knowing_gaps(fitted, source.rows)
+
+
+def _fitted(
+    dag: Dag,
+    source: Source,
+    make: ConditionalsName,
+    *,
+    smoothing: float | str,
+    ess: float | None,
+    hidden: Mapping[str, int | Iterable[int] | None],
+    available_cases: bool,
+    **options: Any,
+) -> BayesianNetwork:
+    """Return a graph's network, fitted in the way that its data ask for."""
     lacks_states = _lacks_states(source, dag.names)
     if make == "table" and (hidden or (lacks_states and not available_cases and source.rows is not None)):
         if source.rows is None:
             raise SchemaError("hidden variables need the rows; give a Table or a data frame", parameter="hidden")
-        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type, misc]
+        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)

@@ -32,6 +32,7 @@ from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.linear_gaussian import joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array, marginal_log_prob
+from fishernet.models.model import rows_fitted_to
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
@@ -56,6 +57,8 @@ class BayesianNetwork(Predicting, Network):
         One per variable, in the same order; together their parents make no cycle.
     n_rows : int or float, optional
         The number of rows it was fitted on, or the sum of their weights.
+    n_complete : int or float, optional
+        How many of these know all variables of a family, for the family of which fewest do; all of them without it.
 
     Raises
     ------
@@ -79,16 +82,24 @@ class BayesianNetwork(Predicting, Network):
     array([-1.7148, -3.912 ])
     """
 
-    __slots__ = ("_joint", "_product", "dag")
+    __slots__ = ("_joint", "_product", "dag", "n_complete")
 
     dag: Dag
     """The graph."""
+    n_complete: int | float | None
+    """Of the rows that it was fitted on, those that know all variables of a family: of the family that has fewest."""
 
     def __init__(
-        self, variables: Sequence[Column], conditionals: Sequence[Conditional], *, n_rows: float | None = None
+        self,
+        variables: Sequence[Column],
+        conditionals: Sequence[Conditional],
+        *,
+        n_rows: float | None = None,
+        n_complete: float | None = None,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
-        self._set(dag=Dag(self.names, [c.parents for c in conditionals]))
+        complete = rows_fitted_to(n_rows if n_complete is None else n_complete, "n_complete")
+        self._set(dag=Dag(self.names, [c.parents for c in conditionals]), n_complete=complete)
         self._joint: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
         self._product: _core.Factors | None = None
 
@@ -408,7 +419,8 @@ class BayesianNetwork(Predicting, Network):
         place = {v: at for at, v in enumerate(kept)}
         own = [self.conditionals[v] for v in kept]
         conditionals = [c.moved(place[c.child], [place[p] for p in c.parents]) for c in own]
-        return BayesianNetwork([self.variables[v] for v in kept], conditionals, n_rows=self.n_rows)
+        of = [self.variables[v] for v in kept]
+        return BayesianNetwork(of, conditionals, n_rows=self.n_rows, n_complete=self.n_complete)
 
     # ------------------------------------------------------------------------------------- of continuous variables
 
@@ -427,9 +439,13 @@ class BayesianNetwork(Predicting, Network):
         """The inverse of the covariance; zero between variables that the moral graph does not join."""
         return joint_precision(self.conditionals)
 
+    def _options(self) -> dict[str, Any]:
+        return super()._options() | ({} if self.n_complete == self.n_rows else {"n_complete": self.n_complete})
+
     def to_markov_network(self) -> GaussianMarkovNetwork:
         """Return the distribution of continuous variables by its mean and precision, which also predicts numbers."""
-        return GaussianMarkovNetwork(self.names, self.mean, self.precision, n_rows=self.n_rows)
+        rows = {"n_rows": self.n_rows, "n_complete": self.n_complete}
+        return GaussianMarkovNetwork(self.names, self.mean, self.precision, **rows)
 
     def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if self._joint is None:

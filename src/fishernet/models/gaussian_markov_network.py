@@ -147,6 +147,8 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         Symmetric and positive definite.
     n_rows : int or float, optional
         The rows that it was fitted to, which tests ask for; None where it is known.
+    n_complete : int or float, optional
+        How many of these know both variables of an edge, for the edge of which fewest do; all of them without it.
 
     Raises
     ------
@@ -180,9 +182,17 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
     """The inverse of the covariance, (d, d)."""
     n_rows: int | float | None
     """The rows that it was fitted to, or the sum of their weights."""
+    n_complete: int | float | None
+    """Of these, the rows that know both variables of an edge: of the edge of which fewest do."""
 
     def __init__(
-        self, names: Iterable[str], mean: npt.ArrayLike, precision: npt.ArrayLike, *, n_rows: float | None = None
+        self,
+        names: Iterable[str],
+        mean: npt.ArrayLike,
+        precision: npt.ArrayLike,
+        *,
+        n_rows: float | None = None,
+        n_complete: float | None = None,
     ) -> None:
         self._where = numbered(names)
         d = len(self._where)
@@ -193,7 +203,8 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         _check_symmetry(given, self.names)
         K: Numbers = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
         K.flags.writeable = False
-        self._set(precision=K, n_rows=rows_fitted_to(n_rows))
+        complete = n_rows if n_complete is None else n_complete
+        self._set(precision=K, n_rows=rows_fitted_to(n_rows), n_complete=rows_fitted_to(complete, "n_complete"))
         self._factor  # noqa: B018 - there is one only if it is positive definite
 
     @cached_property
@@ -413,7 +424,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         return self.names, self.mean, self.precision
 
     def _options(self) -> dict[str, Any]:
-        return {"n_rows": self.n_rows}
+        return {"n_rows": self.n_rows} | ({} if self.n_complete == self.n_rows else {"n_complete": self.n_complete})
 
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(self.graph.n_edges, 'edge')}"

@@ -97,9 +97,9 @@ class WithoutVariables(Value):
     """None: it has no variables."""
 
 
-def rows_fitted_to(n_rows: float | None) -> int | float | None:
+def rows_fitted_to(n_rows: float | None, parameter: str = "n_rows") -> int | float | None:
     """Return the rows that a model was fitted to, whole where they are; None where its parameters are known."""
-    rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
+    rows = None if n_rows is None else check.number(n_rows, parameter, least=0)
     return int(rows) if rows is not None and rows.is_integer() else rows
 
 

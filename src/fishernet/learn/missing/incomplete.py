@@ -8,6 +8,7 @@ parameters. `AvailableCases` counts, for every set of variables, the rows that a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -328,7 +329,24 @@ def em_fit(
     else:
         found = fitted({name: of.first for name, of in numbers.items()})
     warn_of_stop(found, max_seconds)
-    return found
+    return found if numbers else replace(found, model=knowing_gaps(found.model, data))
+
+
+def complete_rows(rows: Table, families: Iterable[Iterable[str]]) -> float:
+    """Return how many rows, by weight, know all variables of a family: of that of which fewest do."""
+    pairs = zip(rows.names, rows.variables, rows.codes, strict=True)
+    known = {name: ~variable.missing(column) for name, variable, column in pairs}
+    weights = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    sums = [weights[np.logical_and.reduce([known[name] for name in family])].sum() for family in families]
+    return round(float(rows.total * min(sums) / weights.sum()), 6)
+
+
+def knowing_gaps(net: BayesianNetwork, rows: Table) -> BayesianNetwork:
+    """Return a network that was fitted to rows, and knows how many of them are complete in a family."""
+    if not rows.has_missing or not net.conditionals:
+        return net
+    complete = complete_rows(rows, [[variable.name for variable in of.variables] for of in net.conditionals])
+    return BayesianNetwork(net.variables, net.conditionals, n_rows=net.n_rows, n_complete=complete)
 
 
 def _told(states: Mapping[str, int]) -> str:
