@@ -26,7 +26,7 @@ from fishernet.learn.conditional_fits import Fit, fit_conditionals
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.keywords import EmKeywords, NetworkKeywords, ParameterKeywords
 from fishernet.learn.missing.gaussian_em import gaussian_em
-from fishernet.learn.missing.incomplete import AvailableCases, complete_rows, em_fit, knowing_gaps
+from fishernet.learn.missing.incomplete import AvailableCases, complete_rows, em_fit, knowing_gaps, least_total
 from fishernet.learn.missing.mixed_em import fit_mixed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
@@ -288,7 +288,10 @@ def _fitted(
         require_spread(source)
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork(variables, fit_conditionals(source, families, places, kind=kind, **how), n_rows=source.total)
+    statistics = source.statistics([tuple(sorted(family)) for family in families])
+    made = fit_conditionals(source, families, places, kind=kind, statistics=statistics, **how)
+    complete = least_total(statistics) if source.by_set else None
+    return BayesianNetwork(variables, made, n_rows=source.total, n_complete=complete)
 
 
 def _tables(total: float, options: Mapping[str, Any]) -> None:  # noqa: ARG001

@@ -32,7 +32,7 @@ from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.linear_gaussian import joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array, marginal_log_prob
-from fishernet.models.model import rows_fitted_to
+from fishernet.models.model import rows_complete
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
@@ -98,8 +98,7 @@ class BayesianNetwork(Predicting, Network):
         n_complete: float | None = None,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
-        complete = rows_fitted_to(n_rows if n_complete is None else n_complete, "n_complete")
-        self._set(dag=Dag(self.names, [c.parents for c in conditionals]), n_complete=complete)
+        self._set(dag=Dag(self.names, [c.parents for c in conditionals]), n_complete=rows_complete(n_rows, n_complete))
         self._joint: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
         self._product: _core.Factors | None = None
 

@@ -30,7 +30,7 @@ from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers
-from fishernet.models.model import rows_fitted_to
+from fishernet.models.model import rows_complete, rows_fitted_to
 
 DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
 
@@ -203,8 +203,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         _check_symmetry(given, self.names)
         K: Numbers = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
         K.flags.writeable = False
-        complete = n_rows if n_complete is None else n_complete
-        self._set(precision=K, n_rows=rows_fitted_to(n_rows), n_complete=rows_fitted_to(complete, "n_complete"))
+        self._set(precision=K, n_rows=rows_fitted_to(n_rows), n_complete=rows_complete(n_rows, n_complete))
         self._factor  # noqa: B018 - there is one only if it is positive definite
 
     @cached_property

@@ -10,6 +10,7 @@ A model of your own is a class that answers them; it inherits nothing. How much 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -101,6 +102,12 @@ def rows_fitted_to(n_rows: float | None, parameter: str = "n_rows") -> int | flo
     """Return the rows that a model was fitted to, whole where they are; None where its parameters are known."""
     rows = None if n_rows is None else check.number(n_rows, parameter, least=0)
     return int(rows) if rows is not None and rows.is_integer() else rows
+
+
+def rows_complete(n_rows: float | None, n_complete: float | None) -> int | float | None:
+    """Return how many of the rows that a model was fitted to are complete where fewest are: all, if nobody says."""
+    complete, rows = rows_fitted_to(n_complete, "n_complete"), rows_fitted_to(n_rows)
+    return rows if complete is None or (rows is not None and math.isclose(complete, rows, rel_tol=1e-9)) else complete
 
 
 def rows_of(variables: Sequence[Column], data: Any, *, complete_for: str | None = None) -> Table:

@@ -25,6 +25,14 @@ ORDERED = [
     ["Jan", "Feb", "Mar", "Oct"],
     ["Mon", "Tue", "Sun"],
     ["none", "mild", "severe"],
+    ["1st", "2nd", "3rd", "10th", "21st"],
+    ["9th grade", "10th grade", "11th grade"],
+    ["2 of 10", "9 of 10", "10 of 10"],
+    ["1/10", "2/10", "10/10"],
+    ["I", "II", "IV", "V", "IX"],
+    ["Stage I", "Stage IIA", "Stage IIB", "Stage V", "Stage IX"],
+    ["A+", "A", "A-", "B", "F"],
+    ["AAA", "AA+", "AA", "A", "BBB"],
 ]
 BY_LETTERS = [
     ["no", "yes"],
@@ -36,6 +44,12 @@ BY_LETTERS = [
     ["med", "medium", "x-ray"],
     ["1.10.2", "1.2.0", "1.9.9"],
     ["E10", "E2", "F3"],
+    ["1.10.0", "1.2.0", "1.9.0"],
+    ["C", "D", "I", "M", "X"],
+    ["V", "X", "XI"],  # letters of a code: there is no I
+    ["Group I", "Group IX", "Other V"],
+    ["A", "A B", "B"],
+    ["1st", "2th", "x3rd"],
 ]
 
 

@@ -107,6 +107,7 @@ NUMERALS = (  # how digits are grouped, and the decimal separator; the first tha
     (rf"[1-9][0-9]{{0,2}}(?:{BLANK}[0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
     (rf"[1-9][0-9]{{0,2}}(?:{BLANK}[0-9]{{3}})+(?:,[0-9]+)?|{WHOLE}(?:,[0-9]+)?", ","),
     (rf"[1-9][0-9]{{0,2}}(?:['{QUOTE}][0-9]{{3}})+(?:\.[0-9]+)?|{WHOLE}(?:\.[0-9]+)?", "."),
+    (rf"[1-9][0-9]?(?:,[0-9]{{2}})*,[0-9]{{3}}(?:\.[0-9]*)?|{WHOLE}(?:\.[0-9]*)?|\.[0-9]+", "."),  # in lakhs
 )
 SHORT_YEAR = "(?P<short>[0-9]{2})"
 WEEKDAY = "(?i:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,? )?"
@@ -167,6 +168,7 @@ MONTHLY = (  # their numbers are the first days
     Form("date", f"{MONTH_NAME}[-'{QUOTE}]{SHORT_YEAR}", "days"),
     Form("date", f"{YEAR}[ -]?{QUARTER}", "days"),
     Form("date", f"{QUARTER}[ /-]?{YEAR}", "days"),
+    Form("date", f"{YEAR}-?W(?P<week>[0-9]{{2}})", "days"),
 )
 LENGTHS = (
     Form("duration", f"(?P<sign>{SIGN})(?:(?P<days>[0-9]{{1,6}}) days?,? )?{LENGTH}", counts="seconds"),
@@ -202,7 +204,7 @@ def _number_forms(first: str, text: TextFormat | None) -> list[Form]:
         return forms + [_number_form(*numeral, before, power=POWER_OF_MONEY) for numeral in numerals]
     if not unit or re.fullmatch(POWER, unit) or unit == "B":
         among = "(?P<power>[kKMB])" if unit else POWER
-        alike = f"{unit} *$" if unit else "[0-9.,B] *$"
+        alike = f"^[^.,]*{unit} *$" if unit else "[0-9.,B] *$"  # ``12k`` may be a code, ``12.5k`` is none
         forms = [] if unit else [_number_form(*numeral) for numeral in numerals]
         if not unit and is_plain:
             forms.insert(1, _plain_with_exponents())
@@ -271,6 +273,10 @@ def _read_dates(parts: Parts, form: Form) -> Numbers:
     year = _whole(parts["year"]) if "year" in parts else _whole(parts["short"])
     if "short" in parts:  # as POSIX has it
         year = np.where(year < FIRST_SHORT, 2000 + year, 1900 + year)
+    if "week" in parts:
+        week = _whole(parts["week"])
+        monday = _first_monday(year) + 7 * (week - 1)
+        return np.where((week >= 1) & (monday < _first_monday(year + 1)), monday, np.nan)
     if "name" in parts:
         names = pc.utf8_slice_codeunits(pc.utf8_lower(parts["name"]), 0, 3)
         month = pc.index_in(names, pa.array(MONTHS, names.type)).to_numpy(zero_copy_only=False).astype(np.int64) + 1
@@ -288,6 +294,12 @@ def _read_dates(parts: Parts, form: Form) -> Numbers:
         return np.where(known, days, np.nan)
     micros, shown = _clock(parts)
     return np.where(known & shown, (days * MICROS_A_DAY + micros) / PER_SECOND, np.nan)
+
+
+def _first_monday(year: Whole) -> Whole:
+    """Return the day on which the first week of a year begins (ISO 8601): that of the fourth of January."""
+    fourth = (year - 1970).astype("datetime64[Y]").astype("datetime64[D]").astype(np.int64) + 3
+    return np.asarray(fourth - (fourth + 3) % 7)  # 1970 began on a Thursday
 
 
 def _read_times(parts: Parts, form: Form) -> Numbers:  # noqa: ARG001

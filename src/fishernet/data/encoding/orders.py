@@ -1,7 +1,8 @@
 """The orders that the words of a column have: sizes, scales of questionnaires, months, ranges, numbered names.
 
 Text sorts by letters, which puts ``high`` before ``low`` and ``10-19`` before ``5-9``. Where all labels of a column are
-words of one scale, ranges of numbers, or one word with different numbers, they have an order of their own.
+words of one scale, ranges of numbers, one word with different numbers (Roman ones, too), or marks as ``B+``, they have
+an order of their own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 SCALES = """
 xxxs | 3xs < xxs | 2xs < xs < s < m < l < xl < xxl | 2xl < xxxl | 3xl
@@ -65,7 +67,12 @@ AND_MORE = re.compile(
 )
 AND_LESS = re.compile(rf"(-?{NUMBER})\s*(?:and under|and below|or less|or under|or fewer|and younger)", re.IGNORECASE)
 ALONE = re.compile(rf"-?{NUMBER}")
-NUMBERED = re.compile(r"(\D*?)([0-9]+(?:\.[0-9]+)?)(\D*)")
+NUMBERED = re.compile(r"(\D*?)([0-9]+(?:\.[0-9]+)?)((?:[^0-9.,].*)?)")
+ORDINAL = re.compile("(?:st|nd|rd|th)(?![a-z])")
+ROMANS = dict(I=1, II=2, III=3, IV=4, V=5, VI=6, VII=7, VIII=8, IX=9, X=10, XI=11, XII=12, XIII=13, XIV=14, XV=15)
+ROMAN = re.compile(r"(|.*[\s_.-])([IVX]+)([A-Da-d]?)")
+MARK = re.compile(r"([A-F])(\1{0,2})([+\u2212-]?)")
+SIGNS = {"+": 0, "": 1, "-": 2, "\u2212": 2}
 LEAST_NUMBERED = 3  # names with numbers, from which on letters put some of them in a wrong order
 
 
@@ -73,7 +80,8 @@ def own_order(labels: Sequence[str]) -> list[str] | None:
     """Return texts in the order of their own; None where they have none."""
     if len(labels) < 2:
         return None
-    places = _on_a_scale(labels) or _as_ranges(labels) or _as_numbered(labels)
+    ways = (_on_a_scale, _as_ranges, _as_numbered, _as_romans, _as_marks)
+    places: Any = next(filter(None, (way(labels) for way in ways)), None)
     return None if places is None else [label for _, label in sorted(zip(places, labels, strict=True))]
 
 
@@ -120,13 +128,32 @@ def _number(text: str) -> float:
 
 
 def _as_numbered(labels: Sequence[str]) -> list[float] | None:
-    """Return the numbers of labels that are one word with different numbers, as ``grade 9`` and ``grade 10``."""
+    """Return the numbers of labels that are one word with different numbers, as ``grade 9``, or ``9th``, ``10th``."""
     around, numbers = set(), []
     for label in labels:
         match = NUMBERED.fullmatch(label)
         if match is None:
             return None
-        around.add((match[1], match[3]))
+        around.add((match[1], ORDINAL.sub("th", match[3], count=1) if match[3][:1] in "snrt" else match[3]))
         numbers.append(float(match[2]))
     one_word = len(around) == 1 and around != {("", "")}
     return numbers if one_word and LEAST_NUMBERED <= len(set(numbers)) == len(labels) else None
+
+
+def _as_romans(labels: Sequence[str]) -> list[tuple[int, str]] | None:
+    """Return the numbers of Roman numerals behind one word, I among them, as ``Stage IIIA`` and ``Stage IV``."""
+    found = [match for label in labels if (match := ROMAN.fullmatch(label.strip())) and match[2] in ROMANS]
+    places = [(ROMANS[match[2]], match[3].upper()) for match in found]
+    if len(found) < len(labels) or len({match[1] for match in found}) > 1 or len(set(places)) < len(labels):
+        return None
+    numbers = {number for number, _ in places}
+    return places if min(numbers) == 1 and len(numbers) >= LEAST_NUMBERED else None
+
+
+def _as_marks(labels: Sequence[str]) -> list[tuple[str, int, int]] | None:
+    """Return the places of marks and ratings, the best first: ``A+`` before ``A``, ``AAA`` before ``AA-``."""
+    found = [match for label in labels if (match := MARK.fullmatch(label.strip()))]
+    places = [(match[1], -len(match[2]), SIGNS[match[3]]) for match in found]
+    if len(found) < len(labels) or len(set(places)) < len(labels) or set(labels) <= set("ABCDEF"):
+        return None  # letters alone may be names
+    return places

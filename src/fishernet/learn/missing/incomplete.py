@@ -341,6 +341,11 @@ def complete_rows(rows: Table, families: Iterable[Iterable[str]]) -> float:
     return round(float(rows.total * min(sums) / weights.sum()), 6)
 
 
+def least_total(statistics: Sequence[Statistic]) -> float | None:
+    """Return how many rows there are of the set of variables that fewest rows know."""
+    return min((round(float(of.total), 6) for of in statistics), default=None)
+
+
 def knowing_gaps(net: BayesianNetwork, rows: Table) -> BayesianNetwork:
     """Return a network that was fitted to rows, and knows how many of them are complete in a family."""
     if not rows.has_missing or not net.conditionals:

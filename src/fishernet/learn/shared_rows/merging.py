@@ -13,7 +13,7 @@ from fishernet.data.source import is_statistics
 from fishernet.data.variable import require_categorical
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.fitting import check_smoothing
-from fishernet.learn.missing.incomplete import AvailableCases
+from fishernet.learn.missing.incomplete import AvailableCases, least_total
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score, named_score
@@ -90,14 +90,17 @@ def merge_rows(
     where = positions(source.names, net.names, "column")
     merging = MergedFit(how, source.total)
     reporter = Reporter(progress, "merging rows")
-    conditionals = []
+    conditionals, statistics = [], []
     for done, conditional in enumerate(net.conditionals):
         places = (*conditional.parents, conditional.child)
         family = tuple(where[v] for v in places)
-        conditionals += fit_conditionals(source, [family], [places], kind=merging, smoothing=smoothing, ess=ess)
+        statistics += (own := source.statistics([tuple(sorted(family))]))
+        of_counts: Any = {"kind": merging, "statistics": own, "smoothing": smoothing, "ess": ess}
+        conditionals += fit_conditionals(source, [family], [places], **of_counts)
         reporter.step(done + 1, len(net.conditionals))
     reporter.finish(len(net.conditionals))
-    return BayesianNetwork(net.variables, conditionals, n_rows=source.total)
+    complete = least_total(statistics) if source.by_set else None
+    return BayesianNetwork(net.variables, conditionals, n_rows=source.total, n_complete=complete)
 
 
 def _matched(net: BayesianNetwork, data: Any) -> Source:
