@@ -69,7 +69,7 @@ AND_LESS = re.compile(rf"(-?{NUMBER})\s*(?:and under|and below|or less|or under|
 ALONE = re.compile(rf"-?{NUMBER}")
 NUMBERED = re.compile(r"(\D*?)([0-9]+(?:\.[0-9]+)?)((?:[^0-9.,].*)?)")
 ORDINAL = re.compile("(?:st|nd|rd|th)(?![a-z])")
-ROMANS = dict(I=1, II=2, III=3, IV=4, V=5, VI=6, VII=7, VIII=8, IX=9, X=10, XI=11, XII=12, XIII=13, XIV=14, XV=15)
+ROMANS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
 ROMAN = re.compile(r"(|.*[\s_.-])([IVX]+)([A-Da-d]?)")
 MARK = re.compile(r"([A-F])(\1{0,2})([+\u2212-]?)")
 SIGNS = {"+": 0, "": 1, "-": 2, "\u2212": 2}
@@ -143,7 +143,7 @@ def _as_numbered(labels: Sequence[str]) -> list[float] | None:
 def _as_romans(labels: Sequence[str]) -> list[tuple[int, str]] | None:
     """Return the numbers of Roman numerals behind one word, I among them, as ``Stage IIIA`` and ``Stage IV``."""
     found = [match for label in labels if (match := ROMAN.fullmatch(label.strip())) and match[2] in ROMANS]
-    places = [(ROMANS[match[2]], match[3].upper()) for match in found]
+    places = [(1 + ROMANS.index(match[2]), match[3].upper()) for match in found]
     if len(found) < len(labels) or len({match[1] for match in found}) > 1 or len(set(places)) < len(labels):
         return None
     numbers = {number for number, _ in places}
