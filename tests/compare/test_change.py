@@ -11,6 +11,7 @@ import pytest
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning
 from tests.networks import random_network, with_holes
+from tests.rates import assert_at_most
 
 ASIA = fn.datasets.load("asia")
 explain = fn.compare.explain_change
@@ -77,6 +78,21 @@ def test_the_interval_of_a_change_of_shares_is_newcombes() -> None:
     (cell,) = explain(X, Y, **FAST).by_configuration
     ends = (cell.low, cell.high) if cell.state == "x" else (-cell.high, -cell.low)
     assert ends == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_the_interval_of_the_largest_of_many_changes_holds() -> None:
+    """The largest of 20 that are none is far from 0: its own interval of 95 % would lack 0 in two of five tables."""
+    rng = np.random.default_rng(3)
+    variables = [fn.Variable("a", list("pqrs")), fn.Variable("b", list("uvwxy"))]
+    tables = {"a": rng.dirichlet([3] * 4), "b": rng.dirichlet([2] * 5, size=4)}
+    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, tables)
+
+    def lacks(seed: int) -> bool:
+        X, Y = net.sample(500, seed=seed), net.sample(500, seed=1000 + seed)
+        cells = explain(X, Y, net, permutations=19, resamples=19, seed=1).by_configuration
+        return not next(cell.low <= 0 <= cell.high for cell in cells if cell.variable == "b")
+
+    assert_at_most((lacks(seed) for seed in range(80)), 0.05)
 
 
 def test_by_chance_is_what_equal_sources_show_on_average() -> None:

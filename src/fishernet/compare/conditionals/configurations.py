@@ -19,7 +19,7 @@ from fishernet.models.conditionals.base import shown_states
 
 Array = npt.NDArray[np.float64]
 
-NORMAL = 1.959963984540054  # the 97.5 % quantile
+LEVEL = 0.95  # of the intervals of a variable's configurations, together
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +40,9 @@ class ConfigurationChange:
     rows: tuple[int, int] | None = None
     """How many rows there are of the configuration, before and after; None for networks."""
     low: float = math.nan
-    """The 95 % interval of the change in the probability of `state` (Newcombe, 1998); NaN for networks."""
+    """The 95 % interval of the change in the probability of `state` (Newcombe, 1998), so wide that the intervals of all
+    configurations and states of the variable hold together (Bonferroni): the first ones listed, too; NaN for networks.
+    """
     high: float = math.nan
 
     def __repr__(self) -> str:
@@ -91,12 +93,14 @@ def of_counts(
     p, q = ((c + smoothing) / (c + smoothing).sum(axis=1, keepdims=True) for c in (before, after))
     shares = rows[1] / max(rows[1].sum(), 1)
     nats = shares * divergences(q, p)
-    for j, configuration in _configurations(parents, np.flatnonzero((nats > 0) & (rows[0] > 0))):
+    both = (rows[0] > 0) & (rows[1] > 0)
+    n_changes = int(both.sum()) * (child.cardinality if child.cardinality > 2 else 1)
+    for j, configuration in _configurations(parents, np.flatnonzero((nats > 0) & both)):
         sizes = round(float(rows[0][j])), round(float(rows[1][j]))
         distributions = _by_state(child, p[j], q[j])
         change = ConfigurationChange(child.name, configuration, float(nats[j]), float(shares[j]), *distributions, sizes)
         moved = child.states.index(change.state)
-        low, high = _newcombe(float(before[j, moved]), sizes[0], float(after[j, moved]), sizes[1])
+        low, high = _newcombe(float(before[j, moved]), sizes[0], float(after[j, moved]), sizes[1], n_changes)
         yield replace(change, low=low, high=high)
 
 
@@ -118,15 +122,18 @@ def _by_state(variable: Variable, p: Array, q: Array) -> tuple[Mapping[State, fl
     return dict(zip(variable.states, p.tolist(), strict=True)), dict(zip(variable.states, q.tolist(), strict=True))
 
 
-def _newcombe(hits: float, n: int, later_hits: float, later_n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a difference of shares, by Wilson's intervals of both (Newcombe, 1998, method 10)."""
+def _newcombe(hits: float, n: int, later_hits: float, later_n: int, n_changes: int) -> tuple[float, float]:
+    """Return the interval of a difference of shares, by Wilson's intervals of both (Newcombe, 1998, method 10)."""
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    z = float(ndtri(1 - (1 - LEVEL) / (2 * n_changes)))
     share, later = hits / n, later_hits / later_n
-    (low, high), (later_low, later_high) = _wilson(share, n), _wilson(later, later_n)
+    (low, high), (later_low, later_high) = _wilson(share, n, z), _wilson(later, later_n, z)
     down, up = math.hypot(later - later_low, high - share), math.hypot(later_high - later, share - low)
     return later - share - down, later - share + up
 
 
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    middle = (share + NORMAL**2 / (2 * n)) / (1 + NORMAL**2 / n)
-    reach = NORMAL * math.sqrt(share * (1 - share) / n + NORMAL**2 / (4 * n**2)) / (1 + NORMAL**2 / n)
+def _wilson(share: float, n: int, z: float) -> tuple[float, float]:
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return middle - reach, middle + reach
