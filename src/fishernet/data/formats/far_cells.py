@@ -19,7 +19,7 @@ LONGEST = 64  # bytes of a cell's name and what stands before it
 MOST_CELLS = 2**27  # that room is made for: 3 GB
 ROW = re.compile(rb' r="[A-Z]*([0-9]+)"')
 FAR_ROW = re.compile(rb' r="[A-Z]*([0-9]{6,})"')  # which, in a file that is broken, need not be the last
-WIDE = [re.compile(rb' r="([A-Z]{%b})[0-9]' % n) for n in (b"4,", b"3", b"2")]  # 26 columns are never too many
+WIDE = re.compile(rb' r="([A-Z]{2,})[0-9]')  # 26 columns are never too many
 ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -59,10 +59,7 @@ def _reach(file: IO[bytes]) -> tuple[bytes, int]:
     """Return the last column that has a cell, as letters, and the last row."""
     widest, last = b"Z", 1
     for piece in _pieces(file):
-        for pattern in WIDE:
-            if found := pattern.findall(piece):
-                widest = max(widest, *found, key=_number)
-                break
+        widest = max({widest, *WIDE.findall(piece)}, key=_number)
         rows = ROW.findall(piece, max(0, piece.rfind(b' r="'))) + FAR_ROW.findall(piece)
         last = max([last, *map(int, rows)])
     return widest, last
