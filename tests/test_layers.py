@@ -227,8 +227,7 @@ OF_OTHERS = {
 
 # Where a caller may pass an object of a class of their own, or one thing or another. The list may only shrink.
 QUESTIONS = {
-    ("compare/goodness_of_fit.py", "n_complete"): "of a user's model all rows count that it was fitted to",
-    ("compare/goodness_of_fit.py", "n_rows"): "a user's model may know how many rows it was fitted to",
+    ("compare/goodness_of_fit.py", "n_complete"): "a user's model may know how many rows it was fitted to",
     ("data/blocks/workers.py", "parameter"): "an error that came from a worker is ours, or anybody's",
     ("kernels/kernel.py", "*"): "a user's kernel may have more than a call and `diag`: asked once, when it is adapted",
     ("kernels/kernel.py", "diag"): "an operand of + and * is a kernel, or anything",

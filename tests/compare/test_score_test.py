@@ -320,6 +320,14 @@ def test_a_network_knows_how_many_rows_its_families_had(kind: str, tmp_path: Pat
     assert of_complete is None or of_complete.n_complete == of_complete.n_rows == complete.n_rows
 
 
+def test_a_family_that_no_row_knows_whole_makes_no_network_known_beforehand() -> None:
+    net = fn.BayesianNetwork(NET.variables, NET.conditionals, n_rows=300, n_complete=0)
+    assert score_test(FisherKernel(net), NET.sample(50, seed=1), reference="chi-square").n_fitted == 1
+    assert fn.BayesianNetwork(NET.variables, NET.conditionals, n_complete=5).n_complete is None
+    more, all_ = (fn.BayesianNetwork(NET.variables, NET.conditionals, n_rows=300, n_complete=n) for n in (301, None))
+    assert more == all_
+
+
 def test_weights_count_in_rows_that_families_had() -> None:
     table = with_holes(NET, 200, 3, 0.3)
     times = np.arange(200) % 3 + 1

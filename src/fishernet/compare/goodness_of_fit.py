@@ -134,8 +134,7 @@ def score_test(
         Rows that the model was *not* fitted to: on its own rows the mean feature is small whatever they are.
     n_fitted : float, optional
         How many rows the parameters were fitted to; 0 when they were known beforehand. By default what the model says
-        (``net.n_complete``, or ``model.n_rows``), and without that 0, with a warning where it is of a kind that cannot
-        say.
+        (``net.n_complete``), and without that 0, with a warning where it is of a kind that cannot say.
     reference : {"auto", "chi-square", "bootstrap"}
         Whose distribution the statistic is compared with. "bootstrap" draws tables from the network, fits it again to
         as many drawn rows as it was fitted to, and asks how often the statistic is at least as large. "auto" takes the
@@ -268,7 +267,9 @@ def _fitted_to(model: Any, n_fitted: float | None) -> float:
     Of rows that lack cells it is that of the rows that are complete in the family of which fewest are: others tell of
     it, too, but how much is not known here.
     """
-    known: Any = getattr(model, "n_rows", UNSAID) if n_fitted is None else n_fitted
+    if n_fitted is not None:
+        return float(check.number(n_fitted, "n_fitted", least=0))
+    known: Any = getattr(model, "n_complete", UNSAID)
     if known is UNSAID:
         warn(
             f"{model!r} does not say how many rows it was fitted to, so its parameters count as known, and the test "
@@ -277,9 +278,7 @@ def _fitted_to(model: Any, n_fitted: float | None) -> float:
             parameter="n_fitted",
         )
         return 0.0
-    if known is None or n_fitted is not None:
-        return 0.0 if known is None else float(check.number(known, "n_fitted", least=0))
-    return float(max(getattr(model, "n_complete", known), min(known, 1)))
+    return 0.0 if known is None else max(float(known), 1.0)  # of a family that no row knows, too
 
 
 def _is_near(kernel: ModelKernel, rows: Rows, n: float, fitted: float) -> bool:

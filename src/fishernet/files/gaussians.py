@@ -27,6 +27,7 @@ from fishernet.base.names import several
 from fishernet.files.networks import check_names_storable, read_edges, read_n_rows, read_names
 from fishernet.graphs import Dag
 from fishernet.models import BayesianNetwork, Gaussian, GaussianMarkovNetwork, GaussianMixture
+from fishernet.models.model import fitted_rows
 
 
 def gaussian_fields(model: Gaussian) -> dict[str, object]:
@@ -62,8 +63,7 @@ def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
         "mean": net.mean.tolist(),
         "precision": np.diagonal(K).tolist(),
         "edges": edges,
-        **({} if net.n_rows is None else {"n_rows": net.n_rows}),  # older files do not say
-        **({} if net.n_complete == net.n_rows else {"n_complete": net.n_complete}),
+        **({} if net.n_rows is None else fitted_rows(net.n_rows, net.n_complete)),  # older files do not say
     }
 
 

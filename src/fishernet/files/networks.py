@@ -45,6 +45,7 @@ from fishernet.graphs import UndirectedGraph
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
 from fishernet.models.conditionals import CONDITIONALS
 from fishernet.models.conditionals.product import factor_fields, read_factor
+from fishernet.models.model import fitted_rows
 
 OLDER_KINDS = {"LinearGaussian": "ConditionalGaussian"}  # of conditionals in files: what they are called now
 
@@ -196,8 +197,7 @@ def read_markov(fields: Fields) -> MarkovNetwork:
 
 def network_fields(net: BayesianNetwork) -> dict[str, object]:
     """Return a Bayesian network as what `json` writes."""
-    complete = {} if net.n_complete == net.n_rows else {"n_complete": net.n_complete}
-    return {"n_rows": net.n_rows, **complete, **_parts(net)}
+    return {**fitted_rows(net.n_rows, net.n_complete), **_parts(net)}
 
 
 def read_network(fields: Fields) -> BayesianNetwork:

@@ -232,34 +232,18 @@ def parameters(
     make = word(conditionals, "conditionals", KINDS)
     check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
-    how: dict[str, Any] = {"smoothing": smoothing, "ess": ess, "hidden": hidden or {}, **options}
-    fitted = _fitted(dag, source, make, available_cases=available_cases, **how)
-    return fitted if source.rows is None or hidden else knowing_gaps(fitted, source.rows)
-
-
-def _fitted(
-    dag: Dag,
-    source: Source,
-    make: ConditionalsName,
-    *,
-    smoothing: float | str,
-    ess: float | None,
-    hidden: Mapping[str, int | Iterable[int] | None],
-    available_cases: bool,
-    **options: Any,
-) -> BayesianNetwork:
-    """Return a graph's network, fitted in the way that its data ask for."""
+    hidden = hidden or {}
     lacks_states = _lacks_states(source, dag.names)
     if make == "table" and (hidden or (lacks_states and not available_cases and source.rows is not None)):
         if source.rows is None:
             raise SchemaError("hidden variables need the rows; give a Table or a data frame", parameter="hidden")
-        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type, misc]
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
         refit = partial(_linear_gaussian, dag, incomplete.variables)
         fitted = _by_gaussian_em(incomplete, refit, options, regressions=True)
-        return cast(BayesianNetwork, fitted)
+        return knowing_gaps(cast(BayesianNetwork, fitted), incomplete)
     if hidden:
         raise FishernetError(
             f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
@@ -272,7 +256,7 @@ def _fitted(
         watch = Watch(options.get("progress"), "fitting a network", max_seconds)
         found = fit_mixed(dag, lacking, effort, watch, smoothing=smoothing, ess=ess)
         warn_of_stop(found, max_seconds)
-        return found.model
+        return knowing_gaps(found.model, lacking)
     kind = KINDS[make](source.total, options)
     if available_cases or lacks_states:
         source = AvailableCases(source)

@@ -32,7 +32,7 @@ from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.linear_gaussian import joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array, marginal_log_prob
-from fishernet.models.model import rows_complete
+from fishernet.models.model import fitted_rows, rows_complete
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
@@ -419,7 +419,7 @@ class BayesianNetwork(Predicting, Network):
         own = [self.conditionals[v] for v in kept]
         conditionals = [c.moved(place[c.child], [place[p] for p in c.parents]) for c in own]
         of = [self.variables[v] for v in kept]
-        return BayesianNetwork(of, conditionals, n_rows=self.n_rows, n_complete=self.n_complete)
+        return BayesianNetwork(of, conditionals, **self._options())
 
     # ------------------------------------------------------------------------------------- of continuous variables
 
@@ -439,12 +439,11 @@ class BayesianNetwork(Predicting, Network):
         return joint_precision(self.conditionals)
 
     def _options(self) -> dict[str, Any]:
-        return super()._options() | ({} if self.n_complete == self.n_rows else {"n_complete": self.n_complete})
+        return fitted_rows(self.n_rows, self.n_complete)
 
     def to_markov_network(self) -> GaussianMarkovNetwork:
         """Return the distribution of continuous variables by its mean and precision, which also predicts numbers."""
-        rows = {"n_rows": self.n_rows, "n_complete": self.n_complete}
-        return GaussianMarkovNetwork(self.names, self.mean, self.precision, **rows)
+        return GaussianMarkovNetwork(self.names, self.mean, self.precision, **self._options())
 
     def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if self._joint is None:

@@ -30,7 +30,7 @@ from fishernet.infer.normal import completed, covariance_given, gaps_of
 from fishernet.infer.prediction import conditional_means, numbers_with_gaps
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers
-from fishernet.models.model import rows_complete, rows_fitted_to
+from fishernet.models.model import fitted_rows, rows_complete, rows_fitted_to
 
 DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
 
@@ -423,7 +423,7 @@ class GaussianMarkovNetwork(Queried, DrawnModel, Value):
         return self.names, self.mean, self.precision
 
     def _options(self) -> dict[str, Any]:
-        return {"n_rows": self.n_rows} | ({} if self.n_complete == self.n_rows else {"n_complete": self.n_complete})
+        return fitted_rows(self.n_rows, self.n_complete)
 
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(self.graph.n_edges, 'edge')}"

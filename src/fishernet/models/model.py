@@ -10,7 +10,6 @@ A model of your own is a class that answers them; it inherits nothing. How much 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -24,7 +23,7 @@ from fishernet.data import Column, Table, as_table
 from fishernet.data.numbers import require_finite
 from fishernet.graphs import Graph
 from fishernet.infer.factors import Inference
-from fishernet.models.conditionals.base import Conditional
+from fishernet.models.conditionals.base import ROUNDING, Conditional
 
 Values = Literal["states", "numbers", "mixed", "symbols"]
 Likelihood = Literal["exact", "pseudo", "none"]
@@ -105,9 +104,14 @@ def rows_fitted_to(n_rows: float | None, parameter: str = "n_rows") -> int | flo
 
 
 def rows_complete(n_rows: float | None, n_complete: float | None) -> int | float | None:
-    """Return how many of the rows that a model was fitted to are complete where fewest are: all, if nobody says."""
+    """Return how many of the rows fitted to are complete where fewest are: all of them, unless one says less."""
     complete, rows = rows_fitted_to(n_complete, "n_complete"), rows_fitted_to(n_rows)
-    return rows if complete is None or (rows is not None and math.isclose(complete, rows, rel_tol=1e-9)) else complete
+    return rows if complete is None or rows is None or complete > rows * (1 - ROUNDING) else complete
+
+
+def fitted_rows(n_rows: float | None, n_complete: float | None) -> dict[str, Any]:
+    """Return the rows that a model was fitted to, and those that are complete where these are less, by name."""
+    return {"n_rows": n_rows} | ({} if n_complete == n_rows else {"n_complete": n_complete})
 
 
 def rows_of(variables: Sequence[Column], data: Any, *, complete_for: str | None = None) -> Table:

@@ -1,6 +1,6 @@
 """How far the cells of an Excel sheet reach: its readers make room for every cell up to the last one.
 
-One blank in the corner of a sheet (XFD1048576), where somebody's hand slipped, would be a table of 17 billion cells.
+A single cell in the last column of the last row (XFD1048576) makes a table of 17 billion cells.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-from xml.etree import ElementTree
 
 from fishernet.base.errors import FileFormatError
 
@@ -43,6 +42,8 @@ def refuse_far_cells(path: Path, sheet: str) -> None:
 
 def _parts(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the file of each sheet in an archive, by the sheet's name."""
+    from xml.etree import ElementTree  # of use for sheets alone
+
     try:
         book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
         links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
