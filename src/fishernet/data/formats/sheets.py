@@ -56,12 +56,12 @@ def _sheet(path: Path, asked: str | None) -> tuple[str, Rows, list[Note]]:
                 fact = f"has no sheet {asked!r} of cells; there are {listed(names)}"
                 raise FileFormatError(path, fact, parameter="sheet")
             for name in [asked] if asked is not None else (shown or names):
-                sheet, rows = _opened(path, book, name)
-                rows, far = _together(rows)
+                sheet = _opened(path, book, name)
+                rows, far = _together(_rows(sheet))
                 if rows:
                     others = [other for other in shown if other != name] if asked is None else []
                     return name, rows, [*_note_of_others(name, others), *_note_of_merged(sheet), *far]
-            hidden = [name for name in names if name not in shown and _opened(path, book, name)[1]]
+            hidden = [name for name in names if name not in shown and _together(_rows(_opened(path, book, name)))[0]]
     except calamine.CalamineError as error:
         found = _reason(calamine, path) or error
         if isinstance(found, calamine.PasswordError) or ENCRYPTED in path.read_bytes():
@@ -93,33 +93,34 @@ def _library(path: Path) -> Any:
     return python_calamine
 
 
-def _opened(path: Path, book: Any, name: str) -> tuple[Any, Rows]:
-    """Return a sheet and its rows, as far as there are cells; what merged cells hold stands in each of their rows."""
+def _opened(path: Path, book: Any, name: str) -> Any:
+    """Return a sheet; the library makes room for all cells between the first one and the last."""
     refuse_far_cells(path, name)
-    sheet = book.get_sheet_by_name(name)
+    return book.get_sheet_by_name(name)
+
+
+def _rows(sheet: Any) -> Rows:
+    """Return the rows of a sheet; what merged cells hold stands in each of their rows."""
     rows: Rows = sheet.to_python(skip_empty_area=False)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in range(top + 1, min(bottom + 1, len(rows))):
             if left < len(rows[row]):
                 rows[row][left] = rows[top][left]
-    width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell != ""), default=0)
-    while rows and all(cell == "" for cell in rows[-1]):
-        rows.pop()
-    return sheet, [row[:width] for row in rows]
+    return rows
 
 
 def _together(rows: Rows) -> tuple[Rows, list[Note]]:
-    """Return the rows of a sheet up to a long gap, and what stands behind it."""
-    empty = 0
+    """Return rows as far as there are cells, up to a long gap, and what stands behind it."""
+    end, far = 0, []
     for place, row in enumerate(rows):
         if any(cell != "" for cell in row):
-            if empty > MOST_EMPTY and place > empty + 1:
-                far = f"row {place + 1:,} stands {empty:,} empty rows below the others"
-                return rows[: place - empty], [Note(f"{far}, and is left out, with all below")]
-            empty = 0
-        else:
-            empty += 1
-    return rows, []
+            if end > 1 and place - end > MOST_EMPTY:
+                fact = f"row {place + 1:,} stands {place - end:,} empty rows below the others"
+                far = [Note(f"{fact}, and is left out, with all below")]
+                break
+            end = place + 1
+    width = max((place + 1 for row in rows[:end] for place, cell in enumerate(row) if cell != ""), default=0)
+    return [row[:width] for row in rows[:end]], far
 
 
 def _note_of_others(name: str, others: Sequence[str]) -> list[Note]:
