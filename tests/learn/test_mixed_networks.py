@@ -403,3 +403,47 @@ def test_next_to_no_rows_make_a_network_without_regressions() -> None:
         net = fn.learn.bayesian_network(table[:n], bins={})
         assert not [arc for arc in net.edges if arc[0] in ("age", "height", "weight")]
         assert np.isfinite(net.log_prob(table)).all()
+
+
+# ------------------------------------------------------------------------------------------------ infinite numbers
+
+
+def with_ratios(n: int = 200) -> fn.Table:
+    """Return rows of numbers and labels, of which a ratio is infinite in a fifth."""
+    table, ratio = people(n), np.exp(np.random.default_rng(5).normal(size=n))
+    ratio[::10], ratio[5::10] = np.inf, -np.inf
+    columns: dict[str, Any] = {name: table.column(name) for name in ("age", "height")}
+    return fn.Table.from_frame(columns | {"sex": table.column("sex").astype(str), "ratio": ratio})
+
+
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+@pytest.mark.parametrize(
+    "names",
+    [
+        lambda t: fn.learn.bayesian_network(t).names,
+        lambda t: fn.learn.bayesian_network(t.select(["age", "height", "ratio"])).names,
+        lambda t: fn.learn.dependency_network(t).names,
+        lambda t: fn.learn.clusters(t, 2, seed=1).model.names,
+        lambda t: [
+            pair.second
+            for pair in fn.compare.falsify(
+                fn.Dag.from_edges(t.names, [("age", "ratio"), ("age", "height")]), t
+            ).independences
+            if not math.isnan(pair.p_value)
+        ],
+        lambda t: list(fn.compare.explain_change(t[:100], t[100:]).by_variable),
+    ],
+)
+def test_a_column_with_infinite_numbers_is_taken_in_bins(names: Any) -> None:
+    assert "ratio" in names(with_ratios())
+
+
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_infinite_numbers_of_two_tables_are_compared() -> None:
+    rows = with_ratios()
+    same = fn.compare.two_sample_test(rows[:100], rows[100:], permutations=19, seed=1)
+    assert same.p_value > 0.1
+    rows = rows.select(["ratio"])
+    finite = np.isfinite(rows.column("ratio"))
+    other = fn.compare.two_sample_test(rows[finite], rows[~finite], permutations=199, seed=1)
+    assert other.p_value < 0.05

@@ -213,8 +213,12 @@ def _pooled_ranks(values: Array) -> Array:
 
 
 def _standardized(values: Array) -> Array:
-    """Return numbers with a mean of 0 and a standard deviation of 1, however large they are; 0 of equal ones."""
-    shares = values / max(np.abs(values).max(initial=0.0), np.finfo(np.float64).tiny)
+    """Return numbers with a mean of 0 and a standard deviation of 1, however large they are; 0 of equal ones.
+
+    Infinite ones count like the least and the largest of the others.
+    """
+    finite = np.append(values[np.isfinite(values)], [] if np.isfinite(values).any() else 0.0)
+    shares = np.clip(values, finite.min(), finite.max()) / max(np.abs(finite).max(), np.finfo(np.float64).tiny)
     off = shares - shares.mean()
     spread = off.std()
     return np.asarray(off / spread if spread > 0 else np.zeros(len(off)))

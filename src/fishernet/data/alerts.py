@@ -206,7 +206,7 @@ def _is_line(one: Column, a: Codes, other: Column, b: Codes) -> bool:
     """Whether one number is the other, but for a factor and a constant."""
     both = ~(one.missing(a) | other.missing(b))
     x, y = a[both], b[both]
-    if len(x) < 3:
+    if len(x) < 3 or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return False
     x, y = x - x.mean(), y - y.mean()
     squares, products = float(x @ x), float(x @ y)

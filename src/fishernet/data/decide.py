@@ -151,7 +151,7 @@ def states_of_text(column: ColumnSummary, options: Options) -> Decision | None: 
 
 def few_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
     """Take few different numbers for states: whole ones in several rows on average, others in several rows each."""
-    if column.thinned or column.unit is not None:
+    if column.thinned or column.unit is not None or not np.isfinite(column.numbers).all():
         return None
     times = column.times_of_numbers
     whole = bool((column.numbers == np.rint(column.numbers)).all())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from fishernet import SchemaError, Table
+from fishernet.data import Blocks
 from fishernet.data.encoding.bins import (
     LEAST_AUTO,
     MOST_AUTO,
@@ -21,6 +22,7 @@ from fishernet.data.encoding.bins import (
     quantile_cuts,
 )
 from fishernet.data.encoding.histogram import description_length_cuts
+from fishernet.data.variable import Continuous
 
 values = st.one_of(
     st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)
@@ -208,12 +210,54 @@ def test_bins_leave_text_truth_and_categories_alone() -> None:
             "row 0: bins are cut from numbers, and '1' is none|row 1: bins are cut from numbers, and 'a'",
         ),
         ([True, False], "bins are cut from numbers, and True is none"),
-        ([1.0, float("inf"), 2.0], "column 'x' holds infinite numbers"),
     ],
 )
 def test_what_cannot_be_binned(column: list[object], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         Table.from_frame({"x": column}, bins={"x": 1})
+
+
+@pytest.mark.parametrize("bins", [1, 2, 5, "auto"])
+@pytest.mark.parametrize("binning", ["quantile", "equal-width"])
+@pytest.mark.parametrize("n_infinite", [1, 150])
+def test_infinite_numbers_lie_in_the_bins_of_the_least_and_the_largest(
+    bins: Any, binning: Any, n_infinite: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.random.default_rng(0).normal(size=400)
+    clipped, x[:n_infinite], x[-n_infinite:] = x.copy(), np.inf, -np.inf
+    finite = x[np.isfinite(x)]
+    clipped[:n_infinite], clipped[-n_infinite:] = finite.max(), finite.min()
+    want = Table.from_frame({"x": clipped}, bins=bins, binning=binning)
+    for most_sorted in (2**22, 64):
+        monkeypatch.setattr("fishernet.data.encoding.bins.MOST_SORTED", most_sorted)
+        got = Table.from_frame({"x": x}, bins=bins, binning=binning)
+        assert got.variables[0].states == want.variables[0].states
+        assert got.column("x").tolist() == want.column("x").tolist()
+    parts = [Table.from_frame({"x": x[:100]}), Table.from_frame({"x": x[100:]})]
+    assert Blocks(parts).discretize(bins, binning=binning).variables[0].states == want.variables[0].states
+
+
+def test_one_finite_number_among_infinite_ones_is_one_bin() -> None:
+    table = Table.from_frame({"x": [5.0, np.inf, -np.inf, 5.0]}, bins={"x": 2})
+    assert table.variables[0].states == ("any",)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "codes"),
+    [
+        ([1, 2, np.inf], [0, 1, 2]),
+        ([-np.inf, 1, 2], [0, 1, 2]),
+        ([-np.inf, 1, np.inf], [0, 1, 2]),
+        ([-np.inf, np.inf], [0, 1]),
+        ([-np.inf, 0], [0, 1]),
+        ([-1e308, 1e308, -np.inf], [0, 1, 0]),
+        ([np.inf], [0]),
+    ],
+)
+def test_few_numbers_and_infinite_ones_have_a_bin_each(numbers: list[float], codes: list[int]) -> None:
+    table = Table.from_frame({"x": numbers * 3})
+    assert isinstance(table.variables[0], Continuous)
+    assert table.discretize(3).column("x").tolist() == codes * 3
 
 
 def test_infinite_numbers_fit_given_cuts() -> None:

@@ -1,7 +1,8 @@
 """Cutting numbers into bins.
 
 Bins are closed on the right: with cuts ``c_1 < ... < c_m`` bin k holds ``c_k < x <= c_(k+1)``, the first one all that
-is at most ``c_1``, the last one all above ``c_m``. So equal numbers never part.
+is at most ``c_1``, the last one all above ``c_m``. So equal numbers never part. Infinite numbers count like the least
+and the largest finite one, and lie in the first and the last bin, alone where there are no more numbers than bins.
 
 *Quantile* cuts for k bins are the 1/k, ..., (k-1)/k quantiles of the data: the smallest value that at least that share
 of the (weighted) rows does not exceed; where that is the largest value of all, the one before it. Cuts that coincide
@@ -19,7 +20,7 @@ The numbers may lie in one place or in many (`fishernet.data.statistics.ranks`),
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -124,23 +125,21 @@ def bins_found(ask: Sum, variable: Column, options: Options, unit: float) -> Col
     """Return what a column of numbers becomes, by what places answer that count the weights of rows in a unit."""
     name, cut = variable.name, options.cut(variable.name)
     assert cut is not None
-    least, largest = (
-        -ask(partial(ranks.largest_negated, name=name)).value,
-        ask(partial(ranks.largest_of, name=name)).value,
-    )
+    least, largest = _ends(ask, name)
     if least > largest:  # no number is known
         return variable
     bounds = _bounds(ask, name, least, largest)
     if isinstance(cut, tuple):
         return _binned(variable, cut, bounds)
     few = ranks.gathered(ask, name, most=max(1, cut if isinstance(cut, int) else 2))
-    if few.values is not None:
+    if few.values is not None and bounds is not None:
         return _states(variable, few.values, bounds)
-    if not np.isfinite([least, largest]).all():
-        raise SchemaError(
-            f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
-        )
-    if cut == 1:
+    if few.values is not None:
+        return _binned(variable, _between(few.values), bounds)
+    if bounds is None:
+        least, largest = _ends(ask, name, finite=True)
+        ask = partial(_ask_clipped, ask, name, least, largest)
+    if cut == 1 or least == largest:
         return _binned(variable, [], bounds)
     if cut == AUTO:
         return _binned(variable, _automatic(ask, name, least, largest, unit), bounds)
@@ -149,11 +148,31 @@ def bins_found(ask: Sum, variable: Column, options: Options, unit: float) -> Col
     return _binned(variable, ranks.quantile_cuts(ask, name, cut), bounds)
 
 
+def _ends(ask: Sum, name: str, *, finite: bool = False) -> tuple[float, float]:
+    """Return the least and the largest number, or those that are finite."""
+    least = ask(partial(ranks.largest_negated, name=name, more=-np.inf if finite else None))
+    return -least.value, ask(partial(ranks.largest_of, name=name, less=np.inf if finite else None)).value
+
+
+def _ask_clipped(ask: Sum, name: str, least: float, largest: float, question: Callable[[Any], Any]) -> Any:
+    return ask(partial(ranks.of_clipped, question=question, name=name, low=least, high=largest))
+
+
 def _bounds(ask: Sum, name: str, least: float, largest: float) -> Bounds | None:
     """Return the least and the largest number, as int where all are whole; None where one has no end."""
     if not np.isfinite([least, largest]).all():
         return None
     return (int(least), int(largest)) if ask(partial(ranks.are_whole, name=name)).value else (least, largest)
+
+
+def _between(values: Numbers) -> list[float]:
+    """Return cuts that part few numbers of which some are infinite, and those the least from minus infinity."""
+    finite: list[float] = values[np.isfinite(values)].tolist()
+    if not finite:
+        return [0.0] if len(values) == 2 else []
+    below = finite[0] - (finite[1] - finite[0] if len(finite) > 1 else max(1.0, abs(finite[0])))
+    cuts = [*([below] if values[0] == -np.inf and math.isfinite(below) else []), *finite]
+    return cuts if values[-1] == np.inf else cuts[:-1]
 
 
 def _states(variable: Column, values: Numbers, bounds: Bounds | None) -> Variable:

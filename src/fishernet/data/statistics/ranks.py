@@ -59,8 +59,8 @@ class Place(Protocol):
         """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
         ...
 
-    def least(self) -> float:
-        """Return the least number; infinity where there is none."""
+    def least(self, more: float | None) -> float:
+        """Return the least number, of those above `more` where it is given; infinity where there is none."""
         ...
 
     def are_whole(self) -> bool:
@@ -69,6 +69,10 @@ class Place(Protocol):
 
     def few(self, most: int) -> Gathered:
         """Return all numbers, with their counts, where they are at most so many."""
+        ...
+
+    def clipped(self, low: float, high: float) -> Place:
+        """Return the numbers with those below and above two as these two."""
         ...
 
 
@@ -103,9 +107,10 @@ class Ladder:
         at = len(self.values) if less is None else int(np.searchsorted(self.values, less, side="left"))
         return float(self.values[at - 1]) if at else -np.inf
 
-    def least(self) -> float:
-        """Return the least number; infinity where there is none."""
-        return float(self.values[0]) if len(self.values) else np.inf
+    def least(self, more: float | None) -> float:
+        """Return the least number, of those above `more` where it is given; infinity where there is none."""
+        at = 0 if more is None else int(np.searchsorted(self.values, more, side="right"))
+        return float(self.values[at]) if at < len(self.values) else np.inf
 
     def are_whole(self) -> bool:
         """Return whether all numbers are whole."""
@@ -114,6 +119,10 @@ class Ladder:
     def few(self, most: int) -> Gathered:
         """Return all numbers, with their counts, where they are at most so many."""
         return Gathered(None) if len(self.values) > most else Gathered(self.values, np.diff(self.rows))
+
+    def clipped(self, low: float, high: float) -> Ladder:
+        """Return the numbers with those below and above two as these two."""
+        return Ladder.of(np.clip(self.values, low, high), np.diff(self.rows))
 
 
 Blocks = Callable[[], Iterator[tuple[Floats, Counts | None]]]
@@ -173,9 +182,14 @@ class Unsorted:
         parts = (x if less is None else x[x < less] for x, _ in self._held())
         return max((float(x.max(initial=-np.inf)) for x in parts), default=-np.inf)
 
-    def least(self) -> float:
-        """Return the least number; infinity where there is none."""
-        return min((float(x.min(initial=np.inf)) for x, _ in self._held()), default=np.inf)
+    def least(self, more: float | None) -> float:
+        """Return the least number, of those above `more` where it is given; infinity where there is none."""
+        parts = (x if more is None else x[x > more] for x, _ in self._held())
+        return min((float(x.min(initial=np.inf)) for x in parts), default=np.inf)
+
+    def clipped(self, low: float, high: float) -> Unsorted:
+        """Return the numbers with those below and above two as these two."""
+        return Unsorted(lambda: ((np.clip(numbers, low, high), weights) for numbers, weights in self.blocks()))
 
 
 def _gathered(numbers: Floats, weights: Counts | None) -> Gathered:
@@ -299,9 +313,16 @@ def largest_of(place: dict[str, Place], name: str, less: float | None = None) ->
     return Largest(place[name].largest(less))
 
 
-def largest_negated(place: dict[str, Place], name: str) -> Largest:
-    """Return minus the least number in a place."""
-    return Largest(-place[name].least())
+def largest_negated(place: dict[str, Place], name: str, more: float | None = None) -> Largest:
+    """Return minus the least number in a place, of those above `more` where it is given."""
+    return Largest(-place[name].least(more))
+
+
+def of_clipped(
+    place: dict[str, Place], question: Callable[[dict[str, Place]], Any], name: str, low: float, high: float
+) -> Any:
+    """Return the answer to a question where a column's numbers are clipped to a range."""
+    return question({name: place[name].clipped(low, high)})
 
 
 # --------------------------------------------------------------------------------------------- floats in their order

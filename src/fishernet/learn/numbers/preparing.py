@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from fishernet.learn.structures import named_columns
 from fishernet.scores import named_score
 
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
+LEFT_OUT = (Remedy({"bins": {}}, "leave them out"),)
 
 
 def prepared(
@@ -41,6 +42,8 @@ def prepared(
         rows = rows.discretize(bins)
     if not any(v.is_continuous for v in rows.variables):
         return rows
+    if bins is None:
+        rows = without_infinite(rows, told=told)
     rows = cast(Table, without_determined(varying(rows), keep))
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
@@ -79,14 +82,21 @@ def prepared_for(rows: Table, bins: Bins | None = None, **options: Any) -> Table
     return prepared(rows, bins, keep=asked)
 
 
-def _cut(rows: Table, cuts: dict[str, Any], why: str) -> Table:
+def _cut(rows: Table, cuts: dict[str, Any], why: str, remedies: Sequence[Remedy] = UNCUT) -> Table:
     """Return a table with columns cut into bins, which a warning tells where it says why."""
     if not cuts:
         return rows
     found = rows.discretize(cuts)
     if why:
-        warn(f"{why}, and {told_of_cuts(rows, found)}", parameter="bins", remedies=UNCUT)
+        warn(f"{why}, and {told_of_cuts(rows, found)}", parameter="bins", remedies=remedies)
     return found
+
+
+def without_infinite(rows: Table, *, told: bool = True) -> Table:
+    """Return a table whose columns of numbers that are not all finite are cut into bins, with a warning."""
+    pairs = zip(rows.variables, rows.codes, strict=True)
+    infinite = [variable.name for variable, column in pairs if variable.is_continuous and np.isinf(column).any()]
+    return _cut(rows, dict.fromkeys(infinite, AUTO), "some numbers are infinite" if told else "", LEFT_OUT)
 
 
 def varying(rows: Table) -> Table:
