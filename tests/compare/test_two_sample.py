@@ -531,7 +531,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[FishernetError], str]] = {
     "holes": (
         lambda: two_sample(with_holes(ASIA, 50, 1, 0.2), ASIA.sample(5, seed=1), FisherKernel(ASIA)),
         MissingValueError,
-        "a Fisher kernel needs a table without missing cells; missing in 'asia'",
+        "HiddenVariableKernel.net., needs a table without missing cells; missing in 'asia'",
     ),
     "permutations": (
         lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=1), permutations=0),

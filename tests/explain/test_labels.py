@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.base.errors import MissingValueError, SchemaError
+from fishernet.base.errors import SchemaError
 from tests.tables import random_table
 
 
@@ -59,10 +59,23 @@ def test_what_cannot_judge_labels_is_told() -> None:
         fn.explain.mislabelled(table, "nobody")
     with pytest.raises(SchemaError, match="Bayesian network of labels"):
         fn.explain.mislabelled(table, "v1", net=fn.learn.dependency_network(table))
+
+
+def test_missing_cells_are_states_or_summed_out() -> None:
+    table = random_table(6, 300, [2, 3, 2], dependence=0.7)
     columns = [np.array(column) for column in table.codes]
-    columns[0][3] = 2
-    with pytest.raises(MissingValueError):
-        fn.explain.mislabelled(fn.Table(table.variables, columns), "v1")
+    columns[0][::7] = 2
+    lacking = fn.Table(table.variables, columns)
+    found = fn.explain.mislabelled(lacking, "v1")
+    states = [c if v else np.where(c == 2, 2, c) for v, c in enumerate(columns)]
+    marked = fn.Table([fn.Variable("v0", [*table.variables[0].states, "no"]), *table.variables[1:]], states)
+    np.testing.assert_allclose(found.probabilities, fn.explain.mislabelled(marked, "v1").probabilities)
+    net = fn.learn.parameters(fn.Dag.from_edges(table.names, [("v1", "v0"), ("v1", "v2")]), lacking)
+    judged = fn.explain.mislabelled(lacking, "v1", net=net)
+    assert np.isnan(judged.self_influence[::7]).all()
+    assert np.isfinite(judged.self_influence[1::7]).all()
+    rest = net.predict_proba(lacking.select(["v0", "v2"])[::7], "v1")
+    np.testing.assert_allclose(judged.probabilities[::7], rest, rtol=1e-9)
 
 
 def test_a_row_that_is_impossible_whatever_its_label_is_named() -> None:

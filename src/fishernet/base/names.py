@@ -5,6 +5,8 @@ Outside, a variable is its name; inside, its position among the names. Here the 
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -84,6 +86,26 @@ def require_str(names: Iterable[object]) -> None:
     for name in names:
         if not isinstance(name, str):
             raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({shown(name)}); rename it")
+
+
+def all_different(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names of which later ones that came before are numbered, ``a.1``, and those that were changed."""
+    found: dict[str, None] = {}
+    taken, changed, last = set(names), [], Counter[str]()
+    for name in names:
+        own = name
+        if name in found:
+            numbers = itertools.count(last[name] + 1)
+            last[name] = next(n for n in numbers if f"{name}.{n}" not in found and f"{name}.{n}" not in taken)
+            own = f"{name}.{last[name]}"
+            changed.append(own)
+        found[own] = None
+    return list(found), changed
+
+
+def told_of_renamed(changed: Sequence[str]) -> str:
+    """Return in words which columns `all_different` gave other names."""
+    return f"columns have the same name; the later ones are called {listed(changed)}"
 
 
 def check_names(names: Sequence[str]) -> None:

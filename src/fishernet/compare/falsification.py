@@ -40,7 +40,7 @@ from fishernet.data.variable import Variable
 from fishernet.graphs import Dag, Graph
 from fishernet.graphs.graph import HasGraph, directed_arcs, graph_of
 from fishernet.learn.missing.incomplete import AvailableCases
-from fishernet.learn.numbers.preparing import without_infinite
+from fishernet.learn.numbers.preparing import within_bounds
 
 Array = npt.NDArray[np.float64]
 
@@ -180,7 +180,7 @@ def falsify(
     check_permutations(permutations)
     number = fixed_seed(seed)
     asked = graph_of(graph, "graph")
-    rows = without_infinite(_of_graph(as_data(table, "falsify"), asked.names), told=False)
+    rows = within_bounds(_of_graph(as_data(table, "falsify"), asked.names), told=False)
     dag = Dag.from_edges(rows.names, directed_arcs(asked, "graph"))
     pairs = list(_pairs(dag))
     reporter = Reporter(progress, "independences")

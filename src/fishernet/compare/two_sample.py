@@ -50,7 +50,7 @@ from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, pooled_all, stacked, whole_rows
-from fishernet.data.source import is_statistics
+from fishernet.data.source import is_statistics, without_empty
 from fishernet.infer.factors import is_model
 from fishernet.kernels import Kernel, RowSums
 from fishernet.kernels.features import checked_length
@@ -59,7 +59,7 @@ from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.row_sums import Distances
 from fishernet.kernels.rows import Rows
-from fishernet.learn.numbers.preparing import prepared, varying, without_infinite
+from fishernet.learn.numbers.preparing import prepared, varying, within_bounds
 from fishernet.models import BayesianNetwork
 from fishernet.models.model import is_directed
 
@@ -490,9 +490,10 @@ def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> lis
     Those of one table alone would tell it from the others: its rows lie evenly between them. Without `graph` each
     column goes by itself.
     """
+    tables = list(without_empty(tables))
     if bins is None and not any(v.is_continuous for v in tables[0].variables):
         return tables
-    whole = stacked(tables) if bins is not None else without_infinite(stacked(tables))
+    whole = stacked(tables) if bins is not None else within_bounds(stacked(tables))
     if bins is None and not graph and all(v.is_continuous for v in whole.variables):
         return tables
     variables = prepared(whole, bins, graph=graph).variables

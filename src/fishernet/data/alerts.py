@@ -202,13 +202,18 @@ def _is_function(one: Column, a: Codes, other: Column, b: Codes) -> bool:
     return bool((present.sum(axis=1) <= 1).all() and present.any(axis=0).sum() > 1)
 
 
+def _up_to_one(numbers: Codes) -> Codes:
+    """Return finite numbers times a power of two, so that their squares are neither infinite nor 0."""
+    return np.asarray(np.ldexp(numbers, -np.frexp(np.abs(numbers).max())[1]))
+
+
 def _is_line(one: Column, a: Codes, other: Column, b: Codes) -> bool:
     """Whether one number is the other, but for a factor and a constant."""
     both = ~(one.missing(a) | other.missing(b))
     x, y = a[both], b[both]
     if len(x) < 3 or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return False
-    x, y = x - x.mean(), y - y.mean()
+    x, y = (z - z.mean() for z in (_up_to_one(x), _up_to_one(y)))
     squares, products = float(x @ x), float(x @ y)
     if not squares:
         return False

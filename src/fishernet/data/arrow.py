@@ -16,7 +16,9 @@ import datetime
 import decimal
 import json
 import math
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import Table as ArrowTable
 
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, warn
 from fishernet.base.fields import is_unicode
-from fishernet.base.names import check_names, listed, several
-from fishernet.base.remedies import Remedy
+from fishernet.base.names import all_different, check_names, listed, require_str, several, told_of_renamed
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, dictionary_cells
 from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
@@ -116,6 +117,10 @@ class Damaged(pa.ArrowInvalid):  # type: ignore[misc]
     """A column contradicts itself."""
 
 
+class _NoLabelsError(Exception):
+    """Values are neither text nor numbers nor truth values; which they are instead is the message."""
+
+
 def cells_of(
     name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None = None, text: bool = False
 ) -> SourceColumn:
@@ -131,19 +136,30 @@ def cells_of(
         _validate(column)
     except pa.ArrowInvalid as error:
         raise Damaged(f"column {name!r} is damaged: {str(error).partition(chr(10))[0]}") from None
+    try:
+        return _cells_of(name, column, na_values, declared=declared, text=text)
+    except _NoLabelsError as error:
+        return Cells.of_no_labels(name, len(column), str(error))
+
+
+def _cells_of(
+    name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None, text: bool
+) -> SourceColumn:
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
+    if is_dictionary and unit_of(kind) is not None:
+        column, is_dictionary = column.cast(kind), False
     if not is_dictionary:
         unit = unit_of(kind)
         if unit is not None:
             times = NumberCells(name, counted(column), declared=True, unit=unit)
             return times.in_unit("days") if unit == "seconds" and kind.tz is None and times.are_days() else times
-        column = _encodable(name, column, kind)
+        column = _encodable(column, kind)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             return NumberCells(name, column)
         column = column.dictionary_encode()
     is_declared = (is_dictionary and not text) if declared is None else declared
-    cells = dictionary_cells(name, _with_known_labels(name, column), declared=is_declared, text=text)
+    cells = dictionary_cells(name, _with_known_labels(column), declared=is_declared, text=text)
     absent = _absent(cells.labels, frozenset() if is_declared else na_values)
     return cells.without(absent) if absent.any() else cells
 
@@ -161,21 +177,20 @@ def _validate(column: pa.ChunkedArray) -> None:
             raise pa.ArrowInvalid(f"an index of {low if low < 0 else high} into {len(chunk.dictionary)} labels")
 
 
-def _with_known_labels(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _with_known_labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a dictionary-encoded column whose labels are of one of the types that we take."""
     kind = column.type.value_type
-    known = _encodable(name, pa.array([], kind), kind).type
+    known = _encodable(pa.array([], kind), kind).type
     if known == kind:
         return column
     chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices, _encodable(name, chunk.dictionary, kind))
-        for chunk in column.chunks
+        pa.DictionaryArray.from_arrays(chunk.indices, _encodable(chunk.dictionary, kind)) for chunk in column.chunks
     ]
     return pa.chunked_array(chunks, type=pa.dictionary(column.type.index_type, known))
 
 
-def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
-    """Return values in one of the types whose labels we take."""
+def _encodable(values: Any, kind: pa.DataType) -> Any:
+    """Return values in one of the types whose labels we take; bytes are text if they are UTF-8."""
     types = pa.types
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
         return values
@@ -187,11 +202,10 @@ def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
         return pc.divide(values.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), float(PER_SECOND))
     if types.is_null(kind) or types.is_string_view(kind):
         return values.cast(pa.large_string())
-    raise SchemaError(
-        f"column {name!r} is of type {kind}; labels are text, numbers or truth values, so turn it into one of these",
-        parameter="exclude",
-        remedies=(Remedy({"exclude": [name]}, "leave it out"),),
-    )
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(pa.large_binary()).cast(pa.large_string())
+    raise _NoLabelsError(f"is of type {kind}")
 
 
 def _absent(labels: npt.NDArray[Any], na_values: frozenset[str]) -> npt.NDArray[np.bool_]:
@@ -364,12 +378,15 @@ def frame_columns(frame: Any, options: Options) -> Columns:
 def _narwhals_columns(frame: Any, options: Options) -> Columns:
     import narwhals.stable.v2 as nw
 
-    if (
-        hasattr(frame, "set_axis")
-        and hasattr(frame, "columns")
-        and not all(isinstance(name, str) for name in frame.columns)
-    ):
-        frame = frame.set_axis([_text_name(name) for name in frame.columns], axis=1)  # pandas takes any names
+    if hasattr(frame, "set_axis") and hasattr(frame, "columns"):  # pandas takes any names, and one several times
+        names = list(frame.columns)
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            called = [_text_name(name) for name in names]
+            require_str(called)
+            found, changed = all_different(called)
+            if changed:
+                warn(told_of_renamed(changed), parameter="exclude")
+            frame = frame.set_axis(found, axis=1)
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -432,8 +449,11 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
 
 
 def _text_name(name: Any) -> Any:
-    """Return an integer that names a column as text; other names as they are."""
-    return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
+    """Return a number, a date or several levels that name a column as text; other names as they are."""
+    if isinstance(name, tuple):
+        return "_".join(str(_text_name(level)) for level in name if level != "")
+    is_named = isinstance(name, int | float | np.number | datetime.date) and name == name
+    return str(name) if is_named and not isinstance(name, bool) else name
 
 
 def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
@@ -495,13 +515,16 @@ def object_cells(
 ) -> Cells:
     """Return a column of values of any types as cells."""
     known: dict[tuple[bool, State], int] = {}
-    for category in categories or ():
-        value = _plain(name, -1, category)
-        known.setdefault((isinstance(value, bool), value), len(known))
-    indices = np.empty(len(values), dtype=np.int64)
     absent = frozenset() if categories is not None else na_values
-    for row, cell in enumerate(values):
-        value = _plain(name, row, cell)
+    try:
+        for category in categories or ():
+            value = _plain(category, "a category")
+            known.setdefault((isinstance(value, bool), value), len(known))
+        plain = [_plain(cell, f"row {row}") for row, cell in enumerate(values)]
+    except _NoLabelsError as error:
+        return Cells.of_no_labels(name, len(values), str(error))
+    indices = np.empty(len(values), dtype=np.int64)
+    for row, value in enumerate(plain):
         missing = value is None or (isinstance(value, str) and value in absent)
         indices[row] = -1 if missing else known.setdefault((isinstance(value, bool), value), len(known))
     n_labels = len(known)
@@ -511,7 +534,7 @@ def object_cells(
     return Cells(name, labels, [Block(indices, np.arange(n_labels + 1), has_nulls)], declared=categories is not None)
 
 
-def _plain(name: str, row: int, cell: Any) -> Any:
+def _plain(cell: Any, where: str) -> Any:
     """Return a cell as a str, int, float or bool; None for a missing one."""
     value = cell.item() if isinstance(cell, np.generic) else cell
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -520,9 +543,13 @@ def _plain(name: str, row: int, cell: Any) -> Any:
         return None
     if type(value).__name__ in ("Interval", "Period"):  # of pandas
         return str(value)
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | uuid.UUID):
+        return str(value)
     if not isinstance(value, str | int | float):
-        where = f"row {row}" if row >= 0 else "among its categories"
-        raise SchemaError(
-            f"column {name!r}, {where}: a label must be a str, int, float or bool, not {type(value).__name__}"
-        )
+        raise _NoLabelsError(f"holds values of type {type(value).__name__} ({where})")
     return value

@@ -78,6 +78,8 @@ class ColumnSummary:
         As those of `fishernet.data.encoding.cells.Cells`.
     reading : Reading or None
         How the labels, which are text, are read as numbers; None where they are none, or `as_read` was not asked.
+    unusable : str
+        Why cells are no labels, as of lists; empty where they are.
     """
 
     name: str
@@ -96,6 +98,7 @@ class ColumnSummary:
     cuts: tuple[float, ...] | None = None
     bounds: Bounds | None = None
     reading: Reading | None = None
+    unusable: str = ""
 
     # ------------------------------------------------------------------------------------------------- what it tells
 
@@ -183,6 +186,7 @@ class ColumnSummary:
             n_known=one.n_known + two.n_known,
             n_missing=one.n_missing + two.n_missing,
             thinned=one.thinned or two.thinned,
+            unusable=one.unusable or two.unusable,
             of_text=one.of_text and two.of_text,
             mark=None if not marks or None in marks else sum(marks) % 2**64,  # type: ignore[arg-type]
         ).thin()
@@ -238,6 +242,7 @@ def summary_of(column: SourceColumn, options: Options) -> ColumnSummary:
         unit=column.unit,
         cuts=cells.cuts,
         bounds=cells.bounds,
+        unusable=cells.unusable,
     ).thin()
 
 

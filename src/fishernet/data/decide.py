@@ -24,6 +24,7 @@ from fishernet.base.errors import MissingValueError, SchemaError, warn
 from fishernet.base.names import are, counted, listed, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
+from fishernet.data.encoding.cells import no_labels_error
 from fishernet.data.encoding.labels import MOST_STATES, as_text, sorted_states, typed
 from fishernet.data.encoding.orders import own_order
 from fishernet.data.encoding.readings import Reading, spoiling
@@ -79,6 +80,15 @@ def decide(summary: ColumnSummary, options: Options, rules: Sequence[Rule] = ())
 
 
 # --------------------------------------------------------------------------------------------------------- the rules
+
+
+def no_labels(column: ColumnSummary, options: Options) -> Decision | None:
+    """Leave out a column of lists, bytes or other things that are no labels."""
+    if not column.unusable:
+        return None
+    if column.name in options.said_of:
+        raise no_labels_error(column.name, column.unusable)
+    return Decision(column.name, column.unusable, left_out=True)
 
 
 def as_asked(column: ColumnSummary, options: Options) -> Decision | None:
@@ -170,6 +180,7 @@ def numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa
 
 
 RULES: tuple[Rule, ...] = (
+    no_labels,
     as_asked,
     as_declared,
     empty,
@@ -266,7 +277,8 @@ def decide_all(summary: TableSummary, options: Options) -> Decided:
         ]
     empties = [d.name for d, c in zip(decisions, columns, strict=True) if d.left_out and not c.n_known]
     if empties and len(empties) == len(decisions) and summary.n_rows:
-        raise _without_states(empties)
+        unusable = [column for column in columns if column.unusable]
+        raise no_labels_error(unusable[0].name, unusable[0].unusable) if unusable else _without_states(empties)
     _tell(columns, decisions, options)
     kept = {decision.name for decision in decisions if not decision.left_out}
     missing = {column.name: column.n_missing for column in columns if column.n_missing and column.name in kept}
@@ -334,8 +346,11 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
     ]
     _warn_of_far_numbers(numbers)
     out = [decision for decision in decisions if decision.left_out]
+    unusable = {column.name: column.unusable for column in columns if column.unusable}
+    if unusable:
+        _warn_of_unusable(unusable)
     known = {column.name: column.n_known for column in columns}
-    nothing = [decision.name for decision in out if not known[decision.name]]
+    nothing = [decision.name for decision in out if not known[decision.name] and decision.name not in unusable]
     if nothing:
         message = f"{are(nothing, 'column')} left out: there are only missing cells"
         warn(message, parameter="exclude")
@@ -356,6 +371,16 @@ def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], optio
             Remedy(keeping, f"keep {them}"),
             Remedy({"exclude": names}, "silence this warning"),
         ),
+    )
+
+
+def _warn_of_unusable(why: dict[str, str]) -> None:
+    name, reason = next(iter(why.items()))
+    more = f" ({are(list(why)[1:], 'column')} left out, too)" if len(why) > 1 else ""
+    warn(
+        f"column {name!r} {reason}, and is left out{more}: labels are text, numbers or truth values",
+        parameter="exclude",
+        remedies=[Remedy({"exclude": list(why)}, "silence this warning")],
     )
 
 
@@ -411,6 +436,7 @@ def _warn_of_far_numbers(columns: Sequence[ColumnSummary]) -> None:
     )
 
 
+@np.errstate(over="ignore")
 def _far_numbers(column: ColumnSummary) -> dict[str, int]:
     """Return numbers far from all others that may be codes, as text, and how many cells hold each.
 

@@ -268,7 +268,7 @@ def spreads(
         for begin in range(0, len(column), AT_ONCE):
             cells = column[begin : begin + AT_ONCE]
             cells = cells[~variable.missing(cells)]
-            places = ((cells - low) * (BINS / (high - low))).astype(np.int64)
+            places = ((cells - low) / (high - low) * BINS).astype(np.int64)
             counts += np.bincount(np.minimum(places, BINS - 1), minlength=BINS)
         found[variable.name] = tuple(counts.tolist())
     return Spreads(found)

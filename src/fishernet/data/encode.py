@@ -31,7 +31,7 @@ from fishernet.data.decide import (
 )
 from fishernet.data.encoding.alike import places_of, with_cuts
 from fishernet.data.encoding.bins import cut_here
-from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined
+from fishernet.data.encoding.cells import Cells, Columns, NumberCells, SourceColumn, joined, no_labels_error
 from fishernet.data.encoding.labels import numbers_of, plain_number, value_of
 from fishernet.data.encoding.readings import Reading, are_absent, reading_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
@@ -138,8 +138,8 @@ def encode_part(
     if decided is not None and weights is not None and decided.weight_factor != 1:
         weights = weights.astype(np.float64) * decided.weight_factor
     if decided is None:
-        cells = renamed(cells, options)
-        cells = [_as_known(c, wanted[c.name], met.readings.get(c.name)) for c in cells if c.name in wanted]
+        cells = [_with_labels(column) for column in renamed(cells, options) if column.name in wanted]
+        cells = [_as_known(c, wanted[c.name], met.readings.get(c.name)) for c in cells]
     else:
         of = {decision.name: decision for decision in decided.decisions}
         cells = [_read(c, of[c.name]) for c in cells if c.name in wanted]
@@ -186,6 +186,13 @@ def _in_places(column: npt.NDArray[Any], cut: Column, variable: Column) -> npt.N
     places: npt.NDArray[Any] = np.array(places_of(cut, variable), dtype=variable.dtype)
     found: npt.NDArray[Any] = places[column]
     return found
+
+
+def _with_labels(column: SourceColumn) -> SourceColumn:
+    """Return a column that a schema asks for; SchemaError where its cells are no labels."""
+    if not column.holds_numbers and (why := column.coded.unusable):
+        raise no_labels_error(column.name, why)
+    return column
 
 
 def _as_written(column: SourceColumn, variable: Column, options: Options) -> SourceColumn:

@@ -6,7 +6,7 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, warn
-from fishernet.base.names import counted
+from fishernet.base.names import are, counted
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
@@ -193,12 +193,25 @@ def categorical_source(data: Any, *, purpose: str = "what is learned from counts
     SchemaError, naming the columns of numbers, when the source has no rows that could be cut.
     """
     source = as_source(data)
+    if source.rows is not None:
+        [source] = without_empty([source.rows])
     if all(not variable.is_continuous for variable in source.variables):
         return source
     cut = source.discretize(AUTO)
     require_categorical(cut.variables, purpose, remedy)  # without rows, or without a known number, nothing is cut
     warn(f"{told_of_cuts(source, cut)}; Table.from_frame(data, bins=...) cuts otherwise")
     return cut
+
+
+def without_empty(tables: Sequence[Table], keep: Collection[str] = ()) -> Sequence[Table]:
+    """Return tables without the columns of which no cell of any is known, but those to keep, with a warning."""
+    lacking = [table.missing_counts() for table in tables]
+    n_rows, names = sum(table.n_rows for table in tables), tables[0].names
+    empty = [v for v in names if v not in keep and sum(counts.get(v, 0) for counts in lacking) == n_rows]
+    if not empty or len(empty) == len(names) or not n_rows:
+        return tables
+    warn(f"{are(empty, 'column')} left out: there are only missing cells", parameter="exclude")
+    return [table.leave_out(dict.fromkeys(empty, "only missing cells")) for table in tables]
 
 
 def told_of_cuts(before: Source, after: Source) -> str:

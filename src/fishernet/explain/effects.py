@@ -42,6 +42,7 @@ from fishernet.infer import impute
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.fitting import parameters
 from fishernet.learn.missing.mixed_em import reach
+from fishernet.learn.numbers.preparing import within_bounds
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -185,7 +186,7 @@ def effect(
     check.integer(n, "n", least=1)
     check.number(level, "level", above=0, most=1)
     rows = as_data(table, "effect")
-    rows = rows.select([name for name in causes.names if name in rows.names or name in (x, y)])
+    rows = within_bounds(rows.select([name for name in causes.names if name in rows.names or name in (x, y)]))
     rows, ways = _with_strata(rows, lambda rows: [Identified.of(of, x, y, rows.variables) for of in _graphs_of(causes)])
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pyarrow as pa
 from fishernet.base.display import Framed, aligned
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, cut, positions, several
-from fishernet.data import Table
+from fishernet.data import Table, categorical_source
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data
 from fishernet.explain.responses import OfTables, Tables
@@ -106,7 +106,8 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     Parameters
     ----------
     table : Table or data frame
-        The rows, complete but for the target. Numbers are cut into bins.
+        Numbers are cut into bins. That a cell is missing is a state of its column; a given network sums such cells out,
+        and rows that lack some are then not taken out of its counts.
     target : str
         The variable whose labels are judged.
     net : BayesianNetwork, optional
@@ -122,8 +123,6 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     ------
     SchemaError
         When the network has numbers, or is no Bayesian network.
-    MissingValueError
-        When other cells are missing.
 
     Examples
     --------
@@ -141,11 +140,23 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     if net is not None:
         return _judged(net, data, target)
     positions(data.names, [target], "column")
-    rows = data.discretize("auto") if any(variable.is_continuous for variable in data.variables) else data
-    complete = rows.drop_missing()
-    graphs = [dag(complete), naive_bayes(complete, target=target), tan(complete, target=target)]
-    graphs += [kdb(complete, target=target, k=k) for k in DEPENDENCE]
-    return _pooled([_judged(parameters(graph, complete), rows, target) for graph in graphs])
+    data = cast(Table, categorical_source(data, purpose="judging labels"))
+    rows = _with_missing_states(data, target)
+    known = rows.drop_missing()  # of the target
+    graphs = [dag(known), naive_bayes(known, target=target), tan(known, target=target)]
+    graphs += [kdb(known, target=target, k=k) for k in DEPENDENCE]
+    return replace(_pooled([_judged(parameters(graph, known), rows, target) for graph in graphs]), _table=data)
+
+
+def _with_missing_states(table: Table, target: str) -> Table:
+    """Return a table of labels whose missing cells are states, but for those of the target."""
+    others = [name for name in table.names if name != target]
+    filled = table.select(others).with_missing_states()
+    (at,) = positions(table.names, [target])
+    variables, columns = list(filled.variables), list(filled.codes)
+    variables.insert(at, table.variables[at])
+    columns.insert(at, table.codes[at])
+    return Table.adopt(variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
 def _pooled(judged: Sequence[Mislabelled]) -> Mislabelled:
@@ -175,21 +186,22 @@ def _judged(net: Any, data: Table, target: str) -> Mislabelled:
         raise SchemaError(f"labels are judged by a Bayesian network of labels, not by {a(type(net).__name__)}")
     (at,) = positions(net.names, [target])
     rows = net.rows(data)
-    known = [column for v, column in enumerate(rows.codes) if v != at]
-    others = [variable for v, variable in enumerate(net.variables) if v != at]
-    Table.adopt(others, known, n_rows=rows.n_rows).require_complete("judging labels")
-    has = rows.codes[at] < net.variables[at].cardinality
+    lacking = [v.missing(column) for v, column in zip(net.variables, rows.codes, strict=True)]
+    has = ~lacking.pop(at)
+    complete = ~np.logical_or.reduce(lacking, initial=False)
     response = OfTables(net, rows if has.all() else rows[np.flatnonzero(has)], None)
     logs = _log_probabilities(net, rows, at)
     require_possible(logs.max(axis=1))
     own = np.minimum(rows.codes[at].astype(np.int64), net.variables[at].cardinality - 1)
     before = logs[np.arange(len(own)), own] - _log_sum(logs)
-    with_own, with_others = _changes(response, rows, at, has)
+    with_own, with_others = np.zeros((2, rows.n_rows))
+    at_hand = np.flatnonzero(complete)
+    with_own[at_hand], with_others[at_hand] = _changes(response, rows[at_hand], at, has[at_hand])
     logs = logs + with_others[:, None]
     logs[np.arange(len(own)), own] += with_own - with_others
     total = _log_sum(logs)
     after = logs[np.arange(len(own)), own] - total
-    return Mislabelled(target, np.exp(logs - total[:, None]), np.where(has, before - after, np.nan), data)
+    return Mislabelled(target, np.exp(logs - total[:, None]), np.where(has & complete, before - after, np.nan), data)
 
 
 def _log_sum(logs: Numbers) -> Numbers:

@@ -100,10 +100,12 @@ class FisherZ(IndependenceTest):
         if self._correlations is not None:
             return _test(self._correlations[np.ix_(chosen, chosen)], self._n_rows, names)
         rows = self._rows.of(chosen)
-        return UNKNOWN if rows is None else _test(correlations(rows), rows.shape[1], names)
+        if rows is None or rows.shape[1] < len(chosen) + 2:
+            return UNKNOWN
+        return _test(correlations(rows), rows.shape[1], names)
 
 
-UNKNOWN = TestResult(0.0, 1.0)  # of a column that does not vary in the rows that there are
+UNKNOWN = TestResult(0.0, 1.0)  # of a column that does not vary in the rows that know all, or where these are too few
 
 
 def partial_correlation_test(columns: Columns, names: Sequence[str]) -> TestResult:

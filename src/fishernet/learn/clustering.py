@@ -334,8 +334,7 @@ def _some_rows(rows: Table, seed: int) -> Table:
 def _checked_rows(table: Any) -> Table:
     """Return data as a table that has clusters."""
     rows = as_data(table, "clusters")
-    if any(variable.is_continuous for variable in rows.variables):
-        rows = cast(Table, categorical_source(rows, purpose="clusters"))
+    rows = cast(Table, categorical_source(rows, purpose="clusters"))
     if not rows.variables:
         raise SchemaError("the table has no columns to tell clusters apart by")
     if not rows.n_rows or not rows.total:

@@ -33,10 +33,12 @@ from fishernet.data import as_source
 from fishernet.data.matching import is_table
 from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO
+from fishernet.data.source import without_empty
 from fishernet.graphs import Cpdag, Links
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest
 from fishernet.independence.contingency import FunctionTest
 from fishernet.learn.missing.incomplete import AvailableCases
+from fishernet.learn.numbers.preparing import varying
 from fishernet.learn.rules import Rules
 
 ColliderName = Literal["majority", "conservative"]
@@ -182,11 +184,13 @@ def _test_of(data: Any, test: Any, names: Iterable[str] | None) -> tuple[tuple[s
         of = as_source(data).names if names is None else tuple(names)
         return of, FunctionTest(test) if inspect.isroutine(test) else test
     source = as_source(data)
+    if source.rows is not None:
+        [source] = without_empty([source.rows])
     numbers = [variable.is_continuous for variable in source.variables]
     named = test or ("fisher-z" if numbers and all(numbers) else "g-squared")
     named = word(named, "test", [*OF_LABELS, "fisher-z"])
     if named == "fisher-z":
-        source = without_determined(source)
+        source = without_determined(varying(source) if is_table(source) else source)
         return source.names, FisherZ(source)
     if any(numbers):
         source = source.discretize(AUTO)

@@ -27,13 +27,13 @@ from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, wor
 from fishernet.data import Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
-from fishernet.data.moments import without_determined
 from fishernet.data.source import is_statistics
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag, Links
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks, relabelled
 from fishernet.learn.keywords import SampleKeywords, ShuffledKeywords
 from fishernet.learn.missing.ways import enough_known, way_with_missing
+from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structures import dag, named_columns, of_the_rest, usual_score
 from fishernet.scores import Score, named_score
@@ -306,10 +306,11 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    source: Source = table if is_statistics(table) else as_data(table, "edge_strengths, which draws rows,")
     options = reusable(as_dag)
-    if not is_statistics(source):
-        source = without_determined(source, named_columns(options.get("required", ()), options.get("start")))
+    source: Source = table
+    if not is_statistics(table):
+        rows = as_data(table, "edge_strengths, which draws rows,")
+        source = prepared_for(rows, score=score, search=search, **options)
     names = source.names
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
@@ -388,7 +389,8 @@ def edges_by_chance(
     >>> fn.learn.edges_by_chance(rows, 5, seed=1) < 1
     True
     """
-    rows, options = as_data(table, "edges_by_chance, which shuffles rows,"), reusable(as_structure)
+    options = reusable(as_structure)
+    rows = prepared_for(as_data(table, "edges_by_chance, which shuffles rows,"), **options)
     check.integer(n, "n", least=1)
     random = generator(seed)
     required = len({frozenset(arc) for arc in options.get("required", ())})

@@ -175,7 +175,8 @@ def filled(table: Table, target: int) -> Table:
         known = weights[~missing] if weights[~missing].any() else np.ones((~missing).sum())  # weights may all be 0
         np.add.at(counts, (classes[~missing], codes[~missing]), known)
         overall = counts.sum(axis=0)
-        shares = counts + known.mean() * overall / overall.sum()  # a class may have no known cell
+        # a class may have no known cell, and so may all
+        shares = counts + (known.mean() * overall / overall.sum() if len(known) else 1.0)
         steps = shares.cumsum(axis=1)[classes[missing]]
         drawn = rng.random(len(steps)) * steps[:, -1]
         codes[missing] = (steps[:, :-1] <= drawn[:, None]).sum(axis=1)

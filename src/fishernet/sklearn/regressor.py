@@ -20,6 +20,7 @@ from fishernet.data.moments import determined
 from fishernet.data.options import Bins
 from fishernet.infer.prediction import level_as_if_known
 from fishernet.learn import bayesian_network
+from fishernet.learn.numbers.preparing import varying, within_bounds
 from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Score
 from fishernet.sklearn.columns import feature_columns, feature_names, target_name
@@ -121,7 +122,7 @@ class BayesianNetworkRegressor(RegressorMixin, SeenByNetwork):  # type: ignore[m
             of = "one sample" if len(numbers) == 1 else several(len(numbers), "sample")
             raise FishernetError(f"y holds one number only ({of}); a regressor needs two that differ", parameter="y")
         self.target_name_: str = target_name(y, feature_names(self), "target")
-        features = self._as_read(columns)
+        features = varying(within_bounds(self._as_read(columns), told=False))
         variables = [*features.variables, Continuous(self.target_name_)]
         table = Table.adopt(variables, [*features.codes, _with_something_left(numbers, features)], n_rows=len(numbers))
         table = self._prepared(table.rescale({self.target_name_: "auto"}))  # what has a scale is never cut

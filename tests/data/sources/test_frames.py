@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import Continuous, SchemaError, Table, Variable
+from fishernet import Continuous, FishernetWarning, SchemaError, Table, Variable
 from tests.data.hostile import labels, texts
 
 MAKERS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -206,8 +206,8 @@ def test_numpy_arrays_of_every_kind() -> None:
         (pl.LazyFrame({"x": [1]}), "not LazyFrame; collect it first"),
         ("table.csv", "not str"),
         (None, "not NoneType"),
-        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "the name 'x' appears more than once"),
-        (pd.DataFrame([[1, 2]], columns=[0.5, 1]), r"a column's name must be a str, not float \(0.5\)"),
+        (pd.DataFrame([[1, 2]], columns=[np.nan, 1]), r"a column's name must be a str, not float \(nan\)"),
+        (pd.DataFrame([[1, 2]], columns=[True, False]), r"a column's name must be a str, not bool \(True\)"),
         ({None: ["a"]}, "a column's name must be a str, not NoneType"),
         ({"": ["a"]}, "column 1 has no name"),
         ({"x": "abc"}, "column 'x' must be a list or an array of labels, not str"),
@@ -215,22 +215,29 @@ def test_numpy_arrays_of_every_kind() -> None:
         ({"x": {"a": 1}}, "not dict"),
         ({"x": np.zeros((2, 2))}, r"column 'x' must have one axis, got shape \(2, 2\)"),
         ({"x": [1, 2], "y": [1]}, "column 'y' has 1 row, and column 'x' has 2"),
-        (
-            {"x": ["a", datetime.date(2020, 1, 1)]},
-            "column 'x', row 1: a label must be a str, int, float or bool, not date",
-        ),
-        ({"x": ["a", ["b"]]}, "column 'x', row 1: a label must be a str, int, float or bool, not list"),
-        ({"x": [b"a"]}, "column 'x' is of type binary"),
-        (
-            pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}),
-            "a label must be a str, int, float or bool, not object",
-        ),
+        ({"x": ["a", ["b"]]}, r"column 'x' holds values of type list \(row 1\); labels are text, numbers or truth"),
+        ({"x": [b"\xff"]}, "column 'x' is of type binary"),
+        (pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}), "column 'x' holds values of type object"),
         (pl.DataFrame({"x": [[1]]}), "column 'x' is of type large_list"),
     ],
 )
 def test_what_is_no_frame(frame: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         Table.from_frame(frame)
+
+
+def test_names_of_pandas_are_text() -> None:
+    frame = pd.DataFrame(np.eye(4), columns=[0.5, 1, datetime.date(2020, 1, 2), np.float32(2.5)])
+    assert Table.from_frame(frame).names == ("0.5", "1", "2020-01-02", "2.5")
+    long = pd.DataFrame({"g": [1, 1, 2, 2, 3, 3], "x": [0.1, 0.2, 0.4, 0.9, 0.3, 0.8]})
+    by_group = long.groupby("g").agg({"x": ["mean", "std"]})
+    assert Table.from_frame(by_group).names == ("x_mean", "x_std")
+    assert Table.from_frame(by_group.reset_index(), exclude=["g"]).names == ("x_mean", "x_std")
+    twice = pd.concat([long[["x"]], long[["x"]] ** 2, long[["g"]]], axis=1)
+    with pytest.warns(FishernetWarning, match="columns have the same name; the later ones are called 'x.1'"):
+        table = Table.from_frame(twice)
+    assert table.names == ("x", "x.1", "g")
+    np.testing.assert_array_equal(table.column("x.1"), long["x"] ** 2)
 
 
 def test_objects_of_python() -> None:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
+from fishernet.base.remedies import Remedy
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks
 from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit
 from fishernet.data.encoding.labels import Labels, is_numeric, numbers_of, typed
@@ -76,6 +77,8 @@ class Cells:
         What the numbers of a column of dates or times count.
     bounds : pair of numbers, optional
         The least and the largest number, where the declared states are bins.
+    unusable : str
+        Why the cells are no labels, as of lists, which then are all taken as missing; empty where they are.
     """
 
     name: str
@@ -87,9 +90,16 @@ class Cells:
     is_weights: bool = False
     unit: Unit | None = None
     bounds: Bounds | None = None
+    unusable: str = ""
 
     holds_numbers: ClassVar[bool] = False
     """Whether the cells are numbers, and not positions among labels."""
+
+    @classmethod
+    def of_no_labels(cls, name: str, n_rows: int, unusable: str) -> Cells:
+        """Return a column of cells that are no labels."""
+        missing = Block(np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64), has_nulls=True)
+        return cls(name, label_array([]), [missing], unusable=unusable)
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -443,6 +453,15 @@ def _labels(values: pa.Array) -> npt.NDArray[Any]:
     array = np.empty(len(values), dtype=object)
     array[:] = values.to_pylist()
     return array
+
+
+def no_labels_error(name: str, unusable: str) -> SchemaError:
+    """Return the error of a column whose cells are no labels."""
+    return SchemaError(
+        f"column {name!r} {unusable}; labels are text, numbers or truth values, so turn it into one of these",
+        parameter="exclude",
+        remedies=(Remedy({"exclude": [name]}, "leave it out"),),
+    )
 
 
 @dataclass(frozen=True)

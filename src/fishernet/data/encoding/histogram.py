@@ -33,12 +33,13 @@ def description_length_cuts(least: float, ends: Numbers, counts: Numbers, fewest
         Some of the ends, ascending, without the last.
     """
     n_pieces, n = len(ends), max(1, round(counts.sum()))
-    begins = np.concatenate([[least], ends[:-1]])
-    steps = np.diff(np.concatenate([[least], ends]))
+    borders = np.concatenate([[least], ends])
+    borders = np.ldexp(borders, -np.frexp(np.abs(borders).max())[1])  # only their proportions matter
+    steps = np.diff(borders)
     upto = np.concatenate([[0], np.cumsum(counts)])
     # the log-likelihood of one bin over the pieces from i to j
     held = upto[None, 1:] - upto[:-1, None]
-    width = ends[None, :] - begins[:, None]
+    width = borders[None, 1:] - borders[:-1, None]
     width[0] += steps[steps > 0].min()  # the least number lies in the first bin
     with np.errstate(divide="ignore", invalid="ignore"):
         of_bin = np.where(np.tri(n_pieces, k=-1, dtype=bool), -np.inf, held * (np.log(held / n) - np.log(width)))

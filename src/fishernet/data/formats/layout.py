@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fishernet.base.errors import FileFormatError
-from fishernet.base.names import listed, several
+from fishernet.base.names import all_different, listed, several, told_of_renamed
 from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.encoding.readings import reading_of
@@ -527,25 +527,18 @@ def _different(names: Sequence[str], below: Sequence[Record], notes: list[Note])
 
     A column without a name and without cells is no loss: it is left out and told where columns are decided on.
     """
-    found: dict[str, None] = {}
-    taken, unnamed, changed, last = set(names), [], [], Counter[str]()
+    called, unnamed = list(names), []
     for place, name in enumerate(names):
         if not name and (place or len(names) == 1):
-            name = f"column {place + 1}"
+            called[place] = f"column {place + 1}"
             if any(record.cells[place].strip() for record in below if len(record.cells) > place):
-                unnamed.append(name)
-        if name in found:
-            numbers = itertools.count(last[name] + 1)
-            last[name] = next(n for n in numbers if f"{name}.{n}" not in found and f"{name}.{n}" not in taken)
-            name = f"{name}.{last[name]}"
-            changed.append(name)
-        found[name] = None
+                unnamed.append(called[place])
+    found, changed = all_different(called)
     if unnamed:
         what = (
             f"{unnamed[0]} has no name and is" if len(unnamed) == 1 else f"{len(unnamed)} columns have no names and are"
         )
         notes.append(Note(f"{what} called {listed(unnamed)}", "exclude"))
     if changed:
-        fact = f"columns have the same name; the later ones are called {listed(changed)}"
-        notes.append(Note(fact, "exclude"))
-    return list(found)
+        notes.append(Note(told_of_renamed(changed), "exclude"))
+    return found

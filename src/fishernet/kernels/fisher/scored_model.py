@@ -12,6 +12,8 @@ from fishernet.kernels.rows import Rows, plain_rows
 from fishernet.models import BayesianNetwork, Conditional, LikelihoodModel, Model
 from fishernet.models.model import rows_of
 
+OF_COMPLETE_ROWS = "a Fisher kernel, unlike fn.kernels.HiddenVariableKernel(net),"
+
 
 class ScoredModel:
     """A model, asked once for all that a Fisher kernel may use of it.
@@ -64,5 +66,5 @@ class ScoredModel:
         """Return data as rows of the model: of a network a table of its variables, in which no state is missing."""
         if not self.model.variables:
             return plain_rows(X)
-        complete_for = None if self.model.inference == "normal" else "a Fisher kernel"
+        complete_for = None if self.model.inference == "normal" else OF_COMPLETE_ROWS
         return rows_of(self.model.variables, X, complete_for=complete_for)

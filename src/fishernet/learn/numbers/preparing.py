@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.scales import heaped_at
 from fishernet.data.moments import without_determined
 from fishernet.data.options import AUTO, Bins
-from fishernet.data.source import told_of_cuts
+from fishernet.data.source import told_of_cuts, without_empty
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 from fishernet.learn.missing.ways import enough_known
@@ -22,6 +23,8 @@ from fishernet.learn.numbers.reach import within_reach
 from fishernet.learn.structures import named_columns
 from fishernet.scores import named_score
 
+FARTHEST = 1e120  # numbers beyond it, or all nearer to 0 than one over it, have no squares to reckon with
+LEAST_SPREAD = 1e-12  # of the largest: numbers that differ by less are hardly told apart
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 LEFT_OUT = (Remedy({"bins": {}}, "leave them out"),)
 
@@ -35,15 +38,16 @@ def prepared(
     one number, as at no hours or no income, are cut into bins, and all where rows lack more than can be summed out
     (`within_reach`). With `graph`, scales go by the families of one, and columns that are more probable in bins by far
     are cut, too (`by_families`). Nothing is cut but what `bins` says, if it does. What is cut is told in a warning, and
-    what is left out: columns of numbers without two that differ, and in a table of numbers alone those that others
-    determine, but the ones to `keep`.
+    what is left out: columns without a known cell, those of numbers without two that differ, and in a table of numbers
+    alone those that others determine, but the ones to `keep`.
     """
+    [rows] = without_empty([rows], {*keep})
     if bins is not None:
         rows = rows.discretize(bins)
     if not any(v.is_continuous for v in rows.variables):
         return rows
     if bins is None:
-        rows = without_infinite(rows, told=told)
+        rows = within_bounds(rows, told=told)
     rows = cast(Table, without_determined(varying(rows), keep))
     plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
     heavy = [name for name in plain if bins is None and heaped_at(rows.column(name)) is not None]
@@ -92,11 +96,13 @@ def _cut(rows: Table, cuts: dict[str, Any], why: str, remedies: Sequence[Remedy]
     return found
 
 
-def without_infinite(rows: Table, *, told: bool = True) -> Table:
-    """Return a table whose columns of numbers that are not all finite are cut into bins, with a warning."""
+def within_bounds(rows: Table, *, told: bool = True) -> Table:
+    """Return a table whose columns of numbers that no regression can take are cut into bins, with a warning."""
     pairs = zip(rows.variables, rows.codes, strict=True)
-    infinite = [variable.name for variable, column in pairs if variable.is_continuous and np.isinf(column).any()]
-    return _cut(rows, dict.fromkeys(infinite, AUTO), "some numbers are infinite" if told else "", LEFT_OUT)
+    why = {variable.name: _out_of_bounds(column) for variable, column in pairs if variable.is_continuous}
+    beyond = {name: AUTO for name, reason in why.items() if reason}
+    reasons = "; ".join(f"{name!r} {why[name]}" for name in beyond)
+    return _cut(rows, beyond, reasons if told else "", LEFT_OUT)
 
 
 def varying(rows: Table) -> Table:
@@ -112,6 +118,21 @@ def varying(rows: Table) -> Table:
 def _unfit(variable: Column, column: npt.NDArray[np.float64]) -> str:
     """Return what is wrong with a column of numbers; nothing where it has two that differ, and all are finite."""
     known = column[~np.isnan(column)]
-    if np.isinf(known).any():
-        return "holds infinite numbers"
+    if reason := _out_of_bounds(known):
+        return reason
     return "" if enough_known(variable, known) else "has no two numbers that differ"
+
+
+def _out_of_bounds(column: npt.NDArray[np.float64]) -> str:
+    """Return why the squares of a column's numbers cannot be reckoned with; nothing where they can."""
+    low, high = np.fmin.reduce(column, initial=np.inf), np.fmax.reduce(column, initial=-np.inf)
+    size = max(abs(low), abs(high))
+    if not low < high:
+        return ""
+    if math.isinf(size):
+        return "holds infinite numbers"
+    if size > FARTHEST:
+        return f"holds numbers beyond {FARTHEST:g}"
+    if size < 1 / FARTHEST:
+        return f"holds no number beyond {1 / FARTHEST:g}"
+    return "holds numbers that are the same to twelve digits" if high - low < LEAST_SPREAD * size else ""
