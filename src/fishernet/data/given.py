@@ -58,7 +58,7 @@ def code_of(variable: Variable, value: object, *, parameter: str | None = None) 
         code = None if found == UNKNOWN else found
     if code is None and isinstance(value, str | int | float):
         code = states_alike(variable, [value]).get(value)
-    cut = with_cuts(variable)
+    cut = variable if code is not None else with_cuts(variable)
     if code is None and not cut.is_continuous and cut.cuts is not None:
         number = _number(value, _unit_of_bins(variable))
         code = None if math.isnan(number) else places_of(cut, variable)[int(cut.bin([number])[0])]

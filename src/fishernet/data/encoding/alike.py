@@ -15,6 +15,7 @@ This is decided here for all that meets a model: tables, frames, files, evidence
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -177,8 +178,9 @@ def _bins(states: Sequence[State]) -> list[tuple[float | None, float | None]] | 
     for pattern in BINS:
         words = pattern is not BINS[0]
         texts = [str(state).replace("_", " ").strip() for state in states]
-        matches = [pattern.fullmatch(spoken(text) if words else text) for text in texts]
-        if all(matches):
+        fitting = (pattern.fullmatch(spoken(text) if words else text) for text in texts)
+        matches = list(itertools.takewhile(lambda match: match is not None, fitting))  # mostly the first fits none
+        if len(matches) == len(texts):
             ends = [(m["low"] or m["begin"], m["high"] or m["end"]) for m in matches if m]
             if words and not _are_certain([end for pair in ends for end in pair if end]):
                 return None
