@@ -140,3 +140,21 @@ def test_numbers_that_no_regression_takes_are_cut_into_bins(name: str) -> None:
     assert isinstance(net.variables[net.names.index("odd")], fn.Variable)
     with pytest.warns(fn.FishernetWarning, match="'odd' holds .*, and is left out"):
         assert "odd" not in fn.learn.bayesian_network(table, bins={}).names
+
+
+@pytest.mark.parametrize("kind", ["numbers", "both"])
+@pytest.mark.parametrize("beyond", [np.inf, -np.inf, 1e200])
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_rows_with_numbers_that_no_model_takes_are_told_by_place(kind: str, beyond: float) -> None:
+    """By models; a monitor, which watches unattended, takes such cells as missing."""
+    reference = rows("constant", kind).drop(columns="odd")
+    net, batch = fn.learn.bayesian_network(reference), reference[::2].reset_index(drop=True)
+    batch.loc[3, "b"] = beyond
+    for ask in (net.log_prob, lambda t: net.predict(t, "a"), lambda t: fn.infer.impute(net, t, seed=1)):
+        with pytest.raises(
+            fn.SchemaError, match=r"column 'b', row 3: .* cannot be used; leave these rows out, or fill"
+        ):
+            ask(batch)
+    lacking = batch.assign(b=batch["b"].where(batch.index != 3))
+    watched, same = (fn.compare.Monitor(reference, seed=1).update(t) for t in (batch, lacking))
+    assert dict(watched.p_values) == dict(same.p_values)

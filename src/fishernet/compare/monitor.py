@@ -41,6 +41,7 @@ from fishernet.compare.monitor_state import MonitorState
 from fishernet.compare.shares import first_names
 from fishernet.data import State, Table
 from fishernet.data.matching import as_data
+from fishernet.data.numbers import LARGEST
 from fishernet.data.options import Bins
 from fishernet.data.pooling import whole_rows, with_new_state
 from fishernet.data.variable import Column
@@ -343,6 +344,7 @@ class _Batch:
 def _cells(batch: Table, variable: Column) -> tuple[npt.NDArray[Any], dict[State, int]] | None:
     """Return a column's codes, with one more for new labels and missing cells behind it, and these labels with counts.
 
+    Numbers that are infinite or cannot be squared, which the reference lacks, are missing cells.
     None where the batch lacks the column, or it holds words in place of numbers.
     """
     if variable.name not in batch.names:
@@ -355,7 +357,7 @@ def _cells(batch: Table, variable: Column) -> tuple[npt.NDArray[Any], dict[State
     have, was = own.variables[0], own.codes[0]
     new = variable.missing(cells) & ~have.missing(was)
     if variable.is_continuous:
-        return None if new.any() else (cells, {})
+        return None if new.any() else (np.where(np.abs(cells) <= LARGEST, cells, np.nan), {})
     found = np.where(new, variable.cardinality, np.where(variable.missing(cells), variable.cardinality + 1, cells))
     values, counts = np.unique(was[new], return_counts=True)
     labels = [_plain(value) if have.is_continuous else have.states[int(value)] for value in values.tolist()]

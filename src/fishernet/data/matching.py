@@ -64,7 +64,7 @@ def as_table(
     Raises
     ------
     SchemaError
-        When a column lacks, or an array has another shape.
+        When a column lacks, an array has another shape, or a number is infinite or too large to be squared.
     UnknownStateError
         When a variable does not have a label, naming column, label and first row.
     MissingValueError
@@ -87,6 +87,9 @@ def as_table(
         ) from None
     if complete_for is not None:
         table.require_complete(complete_for)
+    for variable, column in zip(table.variables, table.codes, strict=True):
+        if variable.is_continuous:
+            require_finite(variable.name, column, missing=True)
     return table
 
 

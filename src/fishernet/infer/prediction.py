@@ -17,7 +17,6 @@ from fishernet.base.names import positions
 from fishernet.base.vocabulary import UnknownName
 from fishernet.data import Continuous, Table, as_table
 from fishernet.data.frames.answering import columns_in_kind, in_kind
-from fishernet.data.numbers import require_finite
 from fishernet.data.variable import Column
 from fishernet.infer.completion import predicted
 from fishernet.infer.conditioned import Queried
@@ -350,12 +349,7 @@ def numbers_with_gaps(data: Any, variables: Sequence[Continuous], names: Sequenc
     if isinstance(data, list | tuple | np.ndarray) and np.ndim(data) == 2 and np.shape(data)[1] == len(names):
         every = [variables[v] for v in positions([variable.name for variable in variables], names)]
     table = as_table(data, every, without={variable.name for variable in every} - set(names))
-    found = []
-    for name in names:
-        column = table.column(name)
-        require_finite(name, np.where(np.isnan(column), 0, column))
-        found.append(column)
-    return np.array(found, dtype=np.float64).reshape(len(names), table.n_rows).T
+    return np.array([table.column(name) for name in names], dtype=np.float64).reshape(len(names), table.n_rows).T
 
 
 def conditional_means(model: Normal, rows: Array, known: Sequence[int], wanted: Sequence[int]) -> Array:

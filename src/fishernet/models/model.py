@@ -20,7 +20,6 @@ from fishernet.base import check
 from fishernet.base.random import Seed
 from fishernet.base.value import Value
 from fishernet.data import Column, Table, as_table
-from fishernet.data.numbers import require_finite
 from fishernet.graphs import Graph
 from fishernet.infer.factors import Inference
 from fishernet.models.conditionals.base import ROUNDING, Conditional
@@ -116,11 +115,7 @@ def fitted_rows(n_rows: float | None, n_complete: float | None) -> dict[str, Any
 
 def rows_of(variables: Sequence[Column], data: Any, *, complete_for: str | None = None) -> Table:
     """Return data as a table of a model's variables; `complete_for` says what needs complete rows, if anything does."""
-    table = as_table(data, variables, complete_for=complete_for)
-    for variable, column in zip(variables, table.codes, strict=True):
-        if variable.is_continuous:
-            require_finite(variable.name, column, missing=table.has_missing)
-    return table
+    return as_table(data, variables, complete_for=complete_for)
 
 
 def is_directed(model: Model) -> bool:

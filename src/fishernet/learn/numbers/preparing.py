@@ -13,6 +13,7 @@ from fishernet.base.errors import warn
 from fishernet.base.remedies import Remedy
 from fishernet.data.encoding.scales import heaped_at
 from fishernet.data.moments import without_determined
+from fishernet.data.numbers import LARGEST
 from fishernet.data.options import AUTO, Bins
 from fishernet.data.source import told_of_cuts, without_empty
 from fishernet.data.table import Table
@@ -23,7 +24,6 @@ from fishernet.learn.numbers.reach import within_reach
 from fishernet.learn.structures import named_columns
 from fishernet.scores import named_score
 
-FARTHEST = 1e120  # numbers beyond it, or all nearer to 0 than one over it, have no squares to reckon with
 LEAST_SPREAD = 1e-12  # of the largest: numbers that differ by less are hardly told apart
 UNCUT = (Remedy({"bins": {}}, "keep them as they are"),)
 LEFT_OUT = (Remedy({"bins": {}}, "leave them out"),)
@@ -131,8 +131,8 @@ def _out_of_bounds(column: npt.NDArray[np.float64]) -> str:
         return ""
     if math.isinf(size):
         return "holds infinite numbers"
-    if size > FARTHEST:
-        return f"holds numbers beyond {FARTHEST:g}"
-    if size < 1 / FARTHEST:
-        return f"holds no number beyond {1 / FARTHEST:g}"
+    if size > LARGEST:
+        return f"holds numbers beyond {LARGEST:g}"
+    if size < 1 / LARGEST:
+        return f"holds no number beyond {1 / LARGEST:g}"
     return "holds numbers that are the same to twelve digits" if high - low < LEAST_SPREAD * size else ""
