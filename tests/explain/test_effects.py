@@ -280,3 +280,17 @@ def test_numbers_that_few_rows_lack_and_fewer_know_are_not_drawn_out_of_reach() 
     found = fn.explain.effect(dag, {"c": c, "a": a, "x": x, "y": y}, "x", "y", values=["n", "y"], n=100, seed=85)
     assert found.low[1, 0] < 1 < found.high[1, 0]
     assert found.high[1, 0] - found.low[1, 0] < 50
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.15])
+def test_a_number_that_another_determines_changes_no_effect(gaps: float) -> None:
+    random = np.random.default_rng(3)
+    a = random.normal(size=300)
+    frame = {"a": a, "b": 2 * a + random.normal(size=300)}
+    frame = {name: np.where(random.random(300) < gaps, np.nan, column) for name, column in frame.items()}
+    alone = fn.explain.effect(fn.Dag.from_edges(["a", "b"], [("a", "b")]), frame, "a", "b", n=50, seed=1)
+    dag = fn.Dag.from_edges(["a", "b", "line"], [("a", "b"), ("a", "line")])
+    with_line = fn.explain.effect(dag, frame | {"line": 3 * a + 1}, "a", "b", n=50, seed=1)
+    np.testing.assert_allclose(with_line.changes, alone.changes, rtol=0.05)
+    assert (with_line.low <= with_line.changes).all()
+    assert (with_line.changes <= with_line.high).all()

@@ -187,6 +187,8 @@ def effect(
     check.number(level, "level", above=0, most=1)
     rows = as_data(table, "effect")
     rows = within_bounds(rows.select([name for name in causes.names if name in rows.names or name in (x, y)]))
+    plain = [v.name for v in rows.variables if v.is_continuous and v.scale is None and v.resolution is None]
+    rows = rows.rescale(dict.fromkeys(plain))  # a number that others determine varies by its rounding, then
     rows, ways = _with_strata(rows, lambda rows: [Identified.of(of, x, y, rows.variables) for of in _graphs_of(causes)])
     number = fixed_seed(seed)
     chosen = _values(rows, x, values)
