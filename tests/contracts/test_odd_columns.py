@@ -106,9 +106,10 @@ def test_an_odd_column_stops_no_verb(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("lists", r"column 'odd' holds values of type list \(row 0\), and is left out: labels are text, numbers or"),
-        ("complex", "column 'odd' holds values of type complex"),
-        ("bytes", "column 'odd' holds values of type bytes"),
+        ("lists", "column 'odd' holds lists, and is left out: labels are text, numbers or truth values"),
+        ("dicts", "column 'odd' holds records"),
+        ("complex", "column 'odd' holds complex numbers"),
+        ("bytes", "column 'odd' holds bytes"),
     ],
 )
 def test_what_is_no_label_is_left_out_and_told(name: str, why: str) -> None:

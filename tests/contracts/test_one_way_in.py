@@ -106,6 +106,25 @@ def tables() -> st.SearchStrategy[pa.Table]:
     return columns.map(lambda every: pa.table({f"c{i}": pa.array(one) for i, one in enumerate(every)}))
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pa.array([[1], [2, 3]] * 20),
+        pa.array([{"a": 1}, {"a": 2}] * 20),
+        pa.array([[("k", 1)]] * 40, pa.map_(pa.string(), pa.int64())),
+        pa.array([b"\xff", b"a"] * 20),
+        pa.array([b"one", b"two"] * 20),
+        pa.array([b"ab", b"cd"] * 20, pa.binary(2)),
+        pa.array([None] * 40, pa.dictionary(pa.int32(), pa.string())),
+    ],
+    ids=lambda odd: str(odd.type),
+)
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_a_column_of_no_labels_is_left_out_however_it_comes(odd: pa.Array) -> None:
+    table = pa.table({"y": ["a", "b", "b", "a"] * 10, "odd": odd})
+    require_equal(ways_of_frames(table) | ways_of_files(table))
+
+
 OPTIONS: list[dict[str, Any]] = [{}, {"bins": "auto"}, {"bins": 3, "missing": "state"}, {"missing": "drop"}]
 
 

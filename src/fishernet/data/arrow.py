@@ -117,6 +117,14 @@ class Damaged(pa.ArrowInvalid):  # type: ignore[misc]
     """A column contradicts itself."""
 
 
+NO_LABELS = {  # what values of Python's types are, as those of Arrow's
+    **dict.fromkeys(("list", "tuple", "set", "ndarray", "Series"), "lists"),
+    "dict": "records",
+    "bytes": "bytes",
+    "complex": "complex numbers",
+}
+
+
 class _NoLabelsError(Exception):
     """Values are neither text nor numbers nor truth values; which they are instead is the message."""
 
@@ -205,7 +213,10 @@ def _encodable(values: Any, kind: pa.DataType) -> Any:
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         with suppress(pa.ArrowInvalid):
             return values.cast(pa.large_binary()).cast(pa.large_string())
-    raise _NoLabelsError(f"is of type {kind}")
+        raise _NoLabelsError("bytes")
+    if types.is_struct(kind) or types.is_nested(kind):
+        raise _NoLabelsError("records" if types.is_struct(kind) else "lists")
+    raise _NoLabelsError(f"values of type {kind}")
 
 
 def _absent(labels: npt.NDArray[Any], na_values: frozenset[str]) -> npt.NDArray[np.bool_]:
@@ -518,9 +529,9 @@ def object_cells(
     absent = frozenset() if categories is not None else na_values
     try:
         for category in categories or ():
-            value = _plain(category, "a category")
+            value = _plain(category)
             known.setdefault((isinstance(value, bool), value), len(known))
-        plain = [_plain(cell, f"row {row}") for row, cell in enumerate(values)]
+        plain = [_plain(cell) for cell in values]
     except _NoLabelsError as error:
         return Cells.of_no_labels(name, len(values), str(error))
     indices = np.empty(len(values), dtype=np.int64)
@@ -534,7 +545,7 @@ def object_cells(
     return Cells(name, labels, [Block(indices, np.arange(n_labels + 1), has_nulls)], declared=categories is not None)
 
 
-def _plain(cell: Any, where: str) -> Any:
+def _plain(cell: Any) -> Any:
     """Return a cell as a str, int, float or bool; None for a missing one."""
     value = cell.item() if isinstance(cell, np.generic) else cell
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -551,5 +562,6 @@ def _plain(cell: Any, where: str) -> Any:
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta | uuid.UUID):
         return str(value)
     if not isinstance(value, str | int | float):
-        raise _NoLabelsError(f"holds values of type {type(value).__name__} ({where})")
+        name = type(value).__name__
+        raise _NoLabelsError(NO_LABELS.get(name, f"values of type {name}"))
     return value

@@ -79,7 +79,7 @@ class ColumnSummary:
     reading : Reading or None
         How the labels, which are text, are read as numbers; None where they are none, or `as_read` was not asked.
     unusable : str
-        Why cells are no labels, as of lists; empty where they are.
+        What cells are that are no labels, as lists; empty where they are some.
     """
 
     name: str

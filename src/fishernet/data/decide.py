@@ -88,7 +88,7 @@ def no_labels(column: ColumnSummary, options: Options) -> Decision | None:
         return None
     if column.name in options.said_of:
         raise no_labels_error(column.name, column.unusable)
-    return Decision(column.name, column.unusable, left_out=True)
+    return Decision(column.name, f"{column.unusable}, which are no labels", left_out=True)
 
 
 def as_asked(column: ColumnSummary, options: Options) -> Decision | None:
@@ -378,7 +378,7 @@ def _warn_of_unusable(why: dict[str, str]) -> None:
     name, reason = next(iter(why.items()))
     more = f" ({are(list(why)[1:], 'column')} left out, too)" if len(why) > 1 else ""
     warn(
-        f"column {name!r} {reason}, and is left out{more}: labels are text, numbers or truth values",
+        f"column {name!r} holds {reason}, and is left out{more}: labels are text, numbers or truth values",
         parameter="exclude",
         remedies=[Remedy({"exclude": list(why)}, "silence this warning")],
     )

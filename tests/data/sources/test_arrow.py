@@ -57,7 +57,7 @@ def test_other_types_of_label() -> None:
     ids=lambda array: str(array.type),
 )
 def test_types_without_labels(array: pa.Array) -> None:
-    with pytest.raises(SchemaError, match="column 'x' is of type .*; labels are text, numbers or truth values"):
+    with pytest.raises(SchemaError, match="column 'x' holds .*; labels are text, numbers or truth values"):
         one(array)
     frame = pa.table({"x": array, "y": [1, 2]})
     with pytest.warns(FishernetWarning, match=r"left out: .*pass exclude=\['x'\] to silence this warning"):

@@ -76,7 +76,7 @@ def test_labels_and_declared_states(write: Callable[[pa.Table], Path]) -> None:
 
 def test_a_schema_takes_its_columns_only(write: Callable[[pa.Table], Path]) -> None:
     path = write(FRAME)
-    with pytest.warns(FishernetWarning, match="column 'when' is of type binary, and is left out"):
+    with pytest.warns(FishernetWarning, match="column 'when' holds bytes, and is left out"):
         assert "when" not in read_table(path, missing="keep").names
     table = read_table(path, schema=[Variable("a.b", [False, True]), Variable("i", [3, 2, 1])])
     assert labels(table) == {"a.b": [True, False, True, True], "i": [3, 1, 3, 2]}

@@ -78,7 +78,7 @@ class Cells:
     bounds : pair of numbers, optional
         The least and the largest number, where the declared states are bins.
     unusable : str
-        Why the cells are no labels, as of lists, which then are all taken as missing; empty where they are.
+        What the cells are that are no labels, as lists, which are then all taken as missing; empty where they are some.
     """
 
     name: str
@@ -458,7 +458,7 @@ def _labels(values: pa.Array) -> npt.NDArray[Any]:
 def no_labels_error(name: str, unusable: str) -> SchemaError:
     """Return the error of a column whose cells are no labels."""
     return SchemaError(
-        f"column {name!r} {unusable}; labels are text, numbers or truth values, so turn it into one of these",
+        f"column {name!r} holds {unusable}; labels are text, numbers or truth values, so turn it into one of these",
         parameter="exclude",
         remedies=(Remedy({"exclude": [name]}, "leave it out"),),
     )
