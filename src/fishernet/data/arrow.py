@@ -214,7 +214,7 @@ def _encodable(values: Any, kind: pa.DataType) -> Any:
         with suppress(pa.ArrowInvalid):
             return values.cast(pa.large_binary()).cast(pa.large_string())
         raise _NoLabelsError("bytes")
-    if types.is_struct(kind) or types.is_nested(kind):
+    if types.is_nested(kind):
         raise _NoLabelsError("records" if types.is_struct(kind) else "lists")
     raise _NoLabelsError(f"values of type {kind}")
 
