@@ -86,8 +86,16 @@ VERBS: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["labels", "numbers", "both", "gaps"])
-@pytest.mark.parametrize("name", COLUMNS)
+BESIDE_LABELS = ("infinite", "two known", "lists", "no date", "no label")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, kind) for name in COLUMNS for kind in ("numbers", "gaps")),
+        *((name, "labels") for name in BESIDE_LABELS),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
 def test_an_odd_column_stops_no_verb(name: str, kind: str) -> None:
     table = rows(name, kind)

@@ -36,10 +36,11 @@ def prepared(
 
     Numbers are put on their likeliest scales; those that have one, or a unit, keep it. Columns in which rows heap up at
     one number, as at no hours or no income, are cut into bins, as are those that no regression can take
-    (`within_bounds`), and all where rows lack more than can be summed out (`within_reach`). With `graph`, scales go by the families of one, and columns that are more probable in bins by far
-    are cut, too (`by_families`). Nothing is cut but what `bins` says, if it does. What is cut is told in a warning, and
-    what is left out: columns without a known cell, those of numbers without two that differ, and in a table of numbers
-    alone those that others determine, but the ones to `keep`.
+    (`within_bounds`), and all where rows lack more than can be summed out (`within_reach`). With `graph`, scales go by
+    the families of one, and columns that are more probable in bins by far are cut, too (`by_families`). Nothing is cut
+    but what `bins` says, if it does. What is cut is told in a warning, and what is left out: columns without a known
+    cell, those of numbers without two that differ, and in a table of numbers alone those that others determine, but
+    the ones to `keep`.
     """
     [rows] = without_empty([rows], {*keep})
     if bins is not None:
