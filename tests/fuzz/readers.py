@@ -33,6 +33,9 @@ TEXTS = {
     "a.sto": "# STOCKHOLM 1.0\n#=GC RF xx.\none AC.\n#=GR one SS HH.\ntwo a-g\n\none T\ntwo T\n//\n",
     "a.evid": "1\n2 0 1 12 0\n",
     "b.csv": "a;b\n1,5;x\n2.000,25;y\n",
+    "t.json": '[{"a": 1, "b": {"c": "x"}}, {"a": 2.5, "b": {"c": "y"}, "d": [1]}]\n',
+    "u.json": '{"a": {"0": 1, "1": null}, "b": {"0": "x", "1": true}}\n',
+    "t.jsonl": '{"a": 1, "b": "x"}\n{"a": 2, "b": null}\n',
     "b.txt": 'a\tb\n1\t"x\n\ty"\n-1e-3\tNA\n',
 }
 READERS: dict[str, list[Callable[[Path], Any]]] = {
@@ -44,7 +47,7 @@ READERS: dict[str, list[Callable[[Path], Any]]] = {
     **{ending: [fn.load] for ending in (".net", ".dsc", ".xmlbif")},
     ".uai": [read_uai],
     ".evid": [read_uai_evidence],
-    ".json": [fn.load],
+    ".json": [fn.load, fn.read_table],
 }
 PIECES = [
     *(b"", b'"', b"'", b"\\", b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\n"),

@@ -33,7 +33,7 @@ def convert(source: Path, target: Path, as_json: bool, escape_formulas: bool, **
 
     Models: .json, and the formats of other programs: .bif, .xdsl, .net, .dsc and .xmlbif (.bifxml, .xml) for Bayesian
     networks of states, .uai for these and Markov networks; .dot and .graphml, which are only written, for the graph of
-    any network. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow. After the text
+    any network. Tables: from any format that is read, .json too, to .csv, .tsv, .parquet or .arrow. After the text
     formats .gz may follow. The options are for tables.
 
     \b
@@ -43,7 +43,7 @@ def convert(source: Path, target: Path, as_json: bool, escape_formulas: bool, **
       fishernet convert patients.arff patients.parquet
     """  # noqa: D301
     check_folder(target)
-    is_model = ending(source) in models.WRITERS
+    is_model = ending(source) in models.WRITERS and not (ending(source) == ".json" and ending(target) in FORMATS)
     kinds = ("model", "table") if is_model else ("table", "model")
     if is_model and ending(target) not in FORMATS:
         models.check_model_output(target)

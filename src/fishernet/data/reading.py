@@ -26,7 +26,8 @@ def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -
         ``.zip``), or a ``.parquet``, ``.arrow`` or ``.feather`` one; a sheet of Excel or LibreOffice
         (``.xlsx``, ``.xls``, ``.xlsb``, ``.ods``; extra ``excel``); a file of Stata, SPSS or SAS (``.dta``, ``.sav``,
         ``.por``, ``.sas7bdat``, ``.xpt``; extra ``stats``), whose labels of values are states in the order of the
-        values; a data frame of R (``.rds``, ``.rda``; extra ``stats``), whose factors declare their levels; ``"-"`` is
+        values; a data frame of R (``.rds``, ``.rda``; extra ``stats``), whose factors declare their levels; JSON
+        (``.json``, ``.jsonl``): records, of which those within others are columns of their own, or columns; ``"-"`` is
         the text that comes through standard input. A quoted cell is a label, even ``"NA"``, unless all cells are in
         quotes. A first column without a name, as pandas writes its index, is left out with a warning.
     columns, exclude, categorical, continuous, order, bins, binning, schema, missing, unknown, weights, na_values

@@ -187,13 +187,16 @@ def as_source(data: Any) -> Source:
     )
 
 
-def categorical_source(data: Any, *, purpose: str = "what is learned from counts", remedy: str = "") -> Source:
+def categorical_source(
+    data: Any, *, purpose: str = "what is learned from counts", remedy: str = "", every: bool = False
+) -> Source:
     """Return a source whose variables are all categorical: columns of numbers are cut into bins, with a warning.
 
+    Columns without a known cell are left out, with a warning, but for callers who name columns and want `every` one.
     SchemaError, naming the columns of numbers, when the source has no rows that could be cut.
     """
     source = as_source(data)
-    if source.rows is not None:
+    if source.rows is not None and not every:
         [source] = without_empty([source.rows])
     if all(not variable.is_continuous for variable in source.variables):
         return source

@@ -139,7 +139,9 @@ def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: 
         if not is_frame(data):
             return _array(data, chosen, bins, purpose)
         made = Table.from_frame(data, columns=chosen, bins=bins)  # the frame may say more of its columns than a table
-        return categorical_source(made if chosen is None else made.select(chosen), purpose=purpose, remedy=CUT)
+        return categorical_source(
+            made if chosen is None else made.select(chosen), purpose=purpose, remedy=CUT, every=True
+        )
     table: Table | None = data.rows
     if chosen is not None:
         if table is None:
@@ -149,7 +151,7 @@ def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: 
         if table is None:
             raise SchemaError("bins= needs the rows; discretize the data before", parameter="bins")
         table = table.discretize(bins)
-    return categorical_source(data if table is None else table, purpose=purpose, remedy=CUT)
+    return categorical_source(data if table is None else table, purpose=purpose, remedy=CUT, every=True)
 
 
 def _array(data: Any, names: list[str] | None, bins: Bins | None, purpose: str) -> Source:
@@ -162,7 +164,7 @@ def _array(data: Any, names: list[str] | None, bins: Bins | None, purpose: str) 
         raise SchemaError(f"names {listed(labels)} are not as many as the columns, {array.shape[1]}")
     if bins is not None:
         return categorical_source(
-            as_numbers(array, labels, purpose=purpose).discretize(bins), purpose=purpose, remedy=CUT
+            as_numbers(array, labels, purpose=purpose).discretize(bins), purpose=purpose, remedy=CUT, every=True
         )
     if array.dtype.kind == "f":
         broken = [name for name, column in zip(labels, array.T, strict=True) if (column != np.rint(column)).any()]

@@ -156,7 +156,9 @@ class Score(ABC):
 
     def source(self, data: Any) -> Source:
         """Return data as a source of what the score is for; raise SchemaError when they are of another kind."""
-        return categorical_source(data, purpose="this score", remedy="take score='fractional' where all are")
+        return categorical_source(
+            data, purpose="this score", remedy="take score='fractional' where all are", every=True
+        )
 
     def terms(self, source: Source) -> Terms | None:  # noqa: ARG002
         """Return what scores families of all columns at once; None where the statistic of each set is needed."""

@@ -48,8 +48,11 @@ LIKE_MISSING = ("missing", "unknown", "none", "refused", "unk", "not known", "no
 MANY_CELLS = 8  # of a row that blanks cut: more than words of a date, or of sentences of equal length
 LEAST_BELOW = 2  # rows that tell what a column holds
 NO_TABLE = (  # what a text begins with that is no table
-    (re.compile(r"\s*<(?:!doctype|html|\?xml|table|head|body)\b", re.IGNORECASE), "an HTML or XML page"),
-    (re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])"), "JSON"),
+    (
+        re.compile(r"\s*<(?:!doctype|html|\?xml|table|head|body)\b", re.IGNORECASE),
+        "an HTML or XML page, no table; export it as CSV",
+    ),
+    (re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{])"), "JSON; let its name end in .json or .jsonl"),
 )
 
 
@@ -317,7 +320,7 @@ def _refuse_other_content(file: TextFile, sample: Sequence[Record]) -> None:
     text = sample[0].text + (sample[1].text if len(sample) > 1 else "")
     for pattern, what in NO_TABLE:
         if pattern.match(text):
-            raise FileFormatError(file.path, f"holds {what}, no table; export it as CSV", line=1)
+            raise FileFormatError(file.path, f"holds {what}", line=1)
 
 
 # ------------------------------------------------------------------------------------------------ where the header is

@@ -18,6 +18,7 @@ from fishernet.data.formats.arff import arff_contents
 from fishernet.data.formats.columnar import arrow_contents, parquet_contents
 from fishernet.data.formats.contents import Contents
 from fishernet.data.formats.csv import delimited_contents
+from fishernet.data.formats.json_records import JSON_ENDINGS, json_contents
 from fishernet.data.formats.labelled import READERS, labelled_contents
 from fishernet.data.formats.layout import layout_of
 from fishernet.data.formats.r_frames import R_ENDINGS, r_contents
@@ -32,6 +33,7 @@ TYPED: dict[str, Callable[[Path], Contents]] = {  # whose columns have types
     ".pq": parquet_contents,
     **dict.fromkeys((".arrow", ".feather", ".ipc"), arrow_contents),
     **dict.fromkeys(READERS, labelled_contents),
+    **dict.fromkeys(JSON_ENDINGS, json_contents),
 }
 KINDS = (
     dict.fromkeys(TEXT, "text") | {ARFF: "arff"} | dict.fromkeys(SHEETS, "sheet") | dict.fromkeys(READERS, "labelled")
@@ -40,6 +42,7 @@ KINDS |= (
     dict.fromkeys(R_ENDINGS, "r")
     | {".parquet": "parquet", ".pq": "parquet"}
     | dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+    | dict.fromkeys(JSON_ENDINGS, "json")
 )
 MAGIC = {  # what a file begins with, and the ending that it should have
     b"PAR1": ".parquet",
@@ -57,9 +60,7 @@ NO_TABLES = {
     b"\xfd7zXZ": "packed by xz; let its name end in .csv.xz",
     b"\x28\xb5\x2f\xfd": "packed by zstd; unpack it",
 }
-OTHERS = frozenset(
-    (".json", ".xml", ".html", ".py", ".md", ".bif", ".uai", ".xdsl", ".net", ".dsc", ".nwk", ".fa", ".fasta")
-)
+OTHERS = frozenset((".xml", ".html", ".py", ".md", ".bif", ".uai", ".xdsl", ".net", ".dsc", ".nwk", ".fa", ".fasta"))
 GUESSED = ("cp1252", "latin-1")  # what text is that is neither UTF-8 nor UTF-16: the first that can be
 
 

@@ -1,0 +1,141 @@
+"""Tables in JSON: a record a line (``.jsonl``, ``.ndjson``), or one document (``.json``) of records or of columns.
+
+A document may be a list of records, columns with a list or a mapping of cells each (as pandas writes them), a list of
+rows below one of names, the features of GeoJSON, or a mapping in which one list of records stands. Records within
+records are columns of their own, ``address.city``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from fishernet.base.errors import FileFormatError
+from fishernet.base.names import all_different, told_of_renamed
+from fishernet.data.formats.contents import Contents, Note
+
+JSON_LINES = (".jsonl", ".ndjson")
+JSON_ENDINGS = (".json", *JSON_LINES)
+MOST_NESTED = 8  # records within records
+NO_TABLE = 'holds no table: that is a list of records, [{"name": value, ...}, ...], or one record a line'
+
+Record = Mapping[str, Any]
+
+
+def json_contents(path: Path) -> Contents:
+    """Return what a JSON file holds."""
+    columns = _columns(path, _values(path))
+    names, changed = all_different(list(columns))
+    try:
+        table = pa.table([_array(cells) for cells in columns.values()], names=names)
+    except UnicodeEncodeError:
+        raise FileFormatError(path, "holds text that is not Unicode (half of a surrogate pair)") from None
+    notes = (Note(told_of_renamed(changed), "exclude"),) if changed else ()
+    return Contents(str(path), "JSON", table.schema, lambda chosen, _: iter([table.select(list(chosen))]), notes)
+
+
+def _values(path: Path) -> Any:
+    """Return the document, or the list of what stands one after the other."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(path, f"is not UTF-8 text (byte {error.start})") from None
+    found = _documents(path, text)
+    return found[0] if len(found) == 1 and path.suffix.lower() not in JSON_LINES else found
+
+
+def _documents(path: Path, text: str) -> list[Any]:
+    """Return what stands one after the other, mostly a line each."""
+    decoder, found, at = json.JSONDecoder(), [], len(text) - len(text.lstrip())
+    try:
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            found.append(value)
+            while at < len(text) and text[at].isspace():
+                at += 1
+    except json.JSONDecodeError as error:
+        raise FileFormatError(path, f"is no JSON, or broken: {error.msg}", line=error.lineno) from None
+    except ValueError:
+        raise FileFormatError(path, "holds a number of thousands of digits") from None
+    except RecursionError:
+        raise FileFormatError(path, "is nested too deeply") from None
+    return found
+
+
+def _columns(path: Path, value: Any) -> dict[str, list[Any]]:
+    """Return the cells of each column."""
+    if isinstance(value, dict) and {"format", "version", "kind"} <= value.keys():
+        raise FileFormatError(path, "holds a model, not a table")
+    records = _records(value)
+    if records is not None:
+        return _of_records([_flat(record) for record in records])
+    if isinstance(value, dict) and _are_columns(list(value.values())):
+        return {name: list(cells) for name, cells in value.items()}
+    raise FileFormatError(path, NO_TABLE)
+
+
+def _records(value: Any) -> Sequence[Record] | None:
+    """Return the records of a document; None where it has none, or columns."""
+    if isinstance(value, list):
+        return _rows(value)
+    if not isinstance(value, dict) or not value:
+        return None
+    if isinstance(features := value.get("features"), list) and (found := _rows(features)):
+        return [of if isinstance(of := feature.get("properties"), dict) else {} for feature in found]
+    if all(isinstance(of, dict) for of in value.values()):
+        return _of_mappings(value)
+    lists = [found for of in value.values() if isinstance(of, list) and (found := _rows(of))]
+    return lists[0] if len(lists) == 1 else None
+
+
+def _rows(values: Sequence[Any]) -> Sequence[Record] | None:
+    """Return records, or rows below one of names as such; None where values are neither."""
+    if values and all(isinstance(value, dict) for value in values):
+        return values
+    if len(values) < 2 or not all(isinstance(value, list) for value in values):
+        return None
+    names, *rows = values
+    if not names or not all(isinstance(name, str) for name in names) or any(len(row) != len(names) for row in rows):
+        return None
+    called, _ = all_different(names)
+    return [dict(zip(called, row, strict=True)) for row in rows]
+
+
+def _of_mappings(value: Mapping[str, Record]) -> Sequence[Record]:
+    """Return records of mappings: of columns, where rows are called 0, 1, ..., or of rows."""
+    rows = dict.fromkeys(row for column in value.values() for row in column)
+    if not rows or not all(row.isdigit() for row in rows):
+        return list(value.values())
+    return [{name: column.get(row) for name, column in value.items()} for row in rows]
+
+
+def _are_columns(values: Sequence[Any]) -> bool:
+    return all(isinstance(cells, list) for cells in values) and len({len(cells) for cells in values}) == 1
+
+
+def _flat(record: Record, depth: int = 0) -> dict[str, Any]:
+    """Return a record with the parts of records in it beside its own."""
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, dict) and depth < MOST_NESTED:
+            found |= {f"{name}.{part}": of for part, of in _flat(value, depth + 1).items()}
+        else:
+            found[name] = value
+    return found
+
+
+def _of_records(records: Sequence[Record]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _array(cells: list[Any]) -> pa.Array:
+    """Return cells of one type as they are, and of several as text."""
+    try:
+        return pa.array(cells)
+    except (pa.ArrowException, OverflowError):
+        return pa.array([cell if cell is None or isinstance(cell, str) else json.dumps(cell) for cell in cells])
