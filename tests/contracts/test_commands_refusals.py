@@ -342,7 +342,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("compare-graphs NET BNET", "compare two graphs of one kind"),
     ("compare-graphs GRAPH NET1", "'b'"),
     # convert
-    ("convert MODEL x.csv", "cannot be turned into a table"),
+    ("convert MODEL x.csv", "holds a model, not a table"),
     (
         "convert MODEL x.pkl",
         "a model is written to a file ending in .json, .bif, .xdsl, .net, ",

@@ -41,7 +41,7 @@ def written(path: Path, value: Any) -> Path:
         ("t.json", json.dumps({"data": RECORDS, "count": 6, "next": None})),
         ("t.json", json.dumps({name: [record[name] for record in RECORDS] for name in FRAME})),
         ("t.json", json.dumps([list(FRAME), *[list(record.values()) for record in RECORDS]])),
-        ("t.json", json.dumps({"type": "FeatureCollection", "features": [{"properties": r} for r in RECORDS]})),
+        ("t.geojson", json.dumps({"type": "FeatureCollection", "features": [{"properties": r} for r in RECORDS]})),
         ("t.json", FRAME.to_json(orient="records", lines=True)),
         ("t.jsonl", FRAME.to_json(orient="records", lines=True)),
         ("t.ndjson", "\ufeff" + FRAME.to_json(orient="records", lines=True).replace("\n", "\r\n\r\n")),

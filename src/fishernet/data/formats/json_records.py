@@ -1,4 +1,4 @@
-"""Tables in JSON: a record a line (``.jsonl``, ``.ndjson``), or one document (``.json``) of records or of columns.
+"""Tables in JSON: records one after the other (``.jsonl``, ``.ndjson``), or one document of records or of columns.
 
 A document may be a list of records, columns with a list or a mapping of cells each (as pandas writes them), a list of
 rows below one of names, the features of GeoJSON, or a mapping in which one list of records stands. Records within
@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
-from fishernet.base.names import all_different, told_of_renamed
-from fishernet.data.formats.contents import Contents, Note
+from fishernet.base.names import doubled
+from fishernet.data.formats.contents import Contents
 
 JSON_LINES = (".jsonl", ".ndjson")
-JSON_ENDINGS = (".json", *JSON_LINES)
+JSON_ENDINGS = (".json", ".geojson", *JSON_LINES)
 MOST_NESTED = 8  # records within records
 NO_TABLE = 'holds no table: that is a list of records, [{"name": value, ...}, ...], or one record a line'
 
@@ -29,13 +29,11 @@ Record = Mapping[str, Any]
 def json_contents(path: Path) -> Contents:
     """Return what a JSON file holds."""
     columns = _columns(path, _values(path))
-    names, changed = all_different(list(columns))
     try:
-        table = pa.table([_array(cells) for cells in columns.values()], names=names)
+        table = pa.table({name: _array(cells) for name, cells in columns.items()})
     except UnicodeEncodeError:
         raise FileFormatError(path, "holds text that is not Unicode (half of a surrogate pair)") from None
-    notes = (Note(told_of_renamed(changed), "exclude"),) if changed else ()
-    return Contents(str(path), "JSON", table.schema, lambda chosen, _: iter([table.select(list(chosen))]), notes)
+    return Contents(str(path), "JSON", table.schema, lambda names, _: iter([table.select(list(names))]))
 
 
 def _values(path: Path) -> Any:
@@ -68,7 +66,7 @@ def _documents(path: Path, text: str) -> list[Any]:
 
 def _columns(path: Path, value: Any) -> dict[str, list[Any]]:
     """Return the cells of each column."""
-    if isinstance(value, dict) and {"format", "version", "kind"} <= value.keys():
+    if isinstance(value, dict) and {"version", "kind"} <= value.keys() and isinstance(value.get("format"), str):
         raise FileFormatError(path, "holds a model, not a table")
     records = _records(value)
     if records is not None:
@@ -99,10 +97,10 @@ def _rows(values: Sequence[Any]) -> Sequence[Record] | None:
     if len(values) < 2 or not all(isinstance(value, list) for value in values):
         return None
     names, *rows = values
-    if not names or not all(isinstance(name, str) for name in names) or any(len(row) != len(names) for row in rows):
+    are_names = bool(names) and all(isinstance(name, str) for name in names) and doubled(names) is None
+    if not are_names or any(len(row) != len(names) for row in rows):
         return None
-    called, _ = all_different(names)
-    return [dict(zip(called, row, strict=True)) for row in rows]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _of_mappings(value: Mapping[str, Record]) -> Sequence[Record]:
