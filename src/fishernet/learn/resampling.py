@@ -253,8 +253,8 @@ def edge_strengths(
     Parameters
     ----------
     table : Table, data frame or Blocks
-        The data: states, of which some may be missing, or numbers alone. With weights, a row that counts k times is k
-        rows.
+        The data: states, numbers or both, of which some may be missing. Numbers are put on scales, and cut where they
+        must be, once for all samples, as `bayesian_network` does. With weights, a row that counts k times is k rows.
     n : int
         How many samples.
     score, search, **as_dag
@@ -360,7 +360,7 @@ def edges_by_chance(
     Parameters
     ----------
     table : Table or data frame
-        The data, as for `structure`. Weights stay with the places of the rows.
+        The data, as for `edge_strengths`. Weights stay with the places of the rows.
     n : int
         How many such tables.
     seed : None, int or numpy.random.Generator
