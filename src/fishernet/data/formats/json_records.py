@@ -69,8 +69,8 @@ def _columns(path: Path, value: Any) -> dict[str, list[Any]]:
     if isinstance(value, dict) and {"version", "kind"} <= value.keys() and isinstance(value.get("format"), str):
         raise FileFormatError(path, "holds a model, not a table")
     records = _records(value)
-    if records is not None:
-        return _of_records([_flat(record) for record in records])
+    if records is not None and any(records):
+        return _of_records([_flat(path, record) for record in records])
     if isinstance(value, dict) and _are_columns(list(value.values())):
         return {name: list(cells) for name, cells in value.items()}
     raise FileFormatError(path, NO_TABLE)
@@ -115,14 +115,16 @@ def _are_columns(values: Sequence[Any]) -> bool:
     return all(isinstance(cells, list) for cells in values) and len({len(cells) for cells in values}) == 1
 
 
-def _flat(record: Record, depth: int = 0) -> dict[str, Any]:
-    """Return a record with the parts of records in it beside its own."""
+def _flat(path: Path, record: Record, depth: int = 0) -> dict[str, Any]:
+    """Return a record with the parts of records in it beside its own; FileFormatError where two have one name."""
     found: dict[str, Any] = {}
     for name, value in record.items():
+        parts = {name: value}
         if isinstance(value, dict) and depth < MOST_NESTED:
-            found |= {f"{name}.{part}": of for part, of in _flat(value, depth + 1).items()}
-        else:
-            found[name] = value
+            parts = {f"{name}.{part}": of for part, of in _flat(path, value, depth + 1).items()}
+        if twice := found.keys() & parts.keys():
+            raise FileFormatError(path, f"has {min(twice)!r} both as a name and as a record within another; rename one")
+        found |= parts
     return found
 
 
