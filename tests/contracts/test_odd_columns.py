@@ -65,9 +65,10 @@ def rows(name: str, kind: str) -> pd.DataFrame:
     return frame
 
 
-def effect_of_first(t: pd.DataFrame) -> Any:
-    names = list(t.columns[:2])
-    return fn.explain.effect(fn.Dag.from_edges(names, [(names[0], names[1])]), t, *names, n=20, seed=1)
+def effect_of_last(t: pd.DataFrame) -> Any:
+    """The odd column is the last, where a network has it."""
+    net = fn.learn.bayesian_network(t)
+    return fn.explain.effect(net, t, net.names[-1], net.names[0], n=20, seed=1)
 
 
 VERBS: dict[str, Callable[[pd.DataFrame], Any]] = {
@@ -81,7 +82,7 @@ VERBS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "two_sample_test": lambda t: fn.compare.two_sample_test(t[:40], t[40:], permutations=19, seed=1),
     "explain_change": lambda t: fn.compare.explain_change(t[:40], t[40:], seed=1),
     "falsify": lambda t: fn.compare.falsify(fn.learn.bayesian_network(t), t, permutations=19),
-    "effect": effect_of_first,
+    "effect": effect_of_last,
     "outliers": lambda t: BayesianNetworkOutlierDetector().fit(t).predict(t),
 }
 
@@ -167,3 +168,18 @@ def test_rows_with_numbers_that_no_model_takes_are_told_by_place(kind: str, beyo
     lacking = batch.assign(b=batch["b"].where(batch.index != 3))
     watched, same = (fn.compare.Monitor(reference, seed=1).update(t) for t in (batch, lacking))
     assert dict(watched.p_values) == dict(same.p_values)
+
+
+@pytest.mark.parametrize("name", ["constant", "no label", "no date", "one known"])
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_rules_may_name_columns_that_are_left_out(name: str) -> None:
+    table, tiers = rows(name, "gaps"), [["a", "odd"], ["b", "c", "l", "k"]]
+    forbidden = [("odd", "l"), ("a", "b")]
+    net = fn.learn.bayesian_network(table, tiers=tiers, forbidden=iter(forbidden))
+    assert ("a", "b") not in net.dag.edges
+    fn.learn.edge_strengths(table, 2, tiers=tiers, forbidden=forbidden, seed=1)
+    fn.learn.cross_validate(table, folds=2, tiers=tiers, forbidden=forbidden)
+    fn.learn.pc(table, tiers=tiers)
+    fn.learn.pc(rows(name, "numbers"), tiers=[["a", "odd"], ["b", "c"]])
+    with pytest.raises(fn.SchemaError, match="nobody"):
+        fn.learn.bayesian_network(table, tiers=[["a", "nobody"], ["b"]])

@@ -41,6 +41,7 @@ from fishernet.learn.missing.incomplete import AvailableCases
 from fishernet.learn.numbers.preparing import varying
 from fishernet.learn.rules import Rules
 
+Names = tuple[str, ...]
 ColliderName = Literal["majority", "conservative"]
 PcTestName = Literal["g-squared", "chi-squared", "fisher-z"]
 OF_LABELS: dict[str, Callable[[Any], IndependenceTest]] = {"g-squared": GSquared, "chi-squared": ChiSquared}
@@ -168,22 +169,23 @@ def pc(
     alpha = check.number(alpha, "alpha", above=0, most=1)
     most = check.optional_integer(max_given, "max_given", least=0)
     rule = word(colliders, "colliders", COLLIDERS)
-    of, how = _test_of(data, test, names)
+    every, of, how = _test_of(data, test, names)
     if not of:
         raise SchemaError("the data have no columns to learn from")
-    ranks = _ranks(of, tiers)
+    ranks = _ranks(every, of, tiers)
     search = _Search(of, how, alpha, ranks, most, Watch(progress, "testing independence", max_seconds))
     search.separate()
     search.direct(rule)
     return search.result()
 
 
-def _test_of(data: Any, test: Any, names: Iterable[str] | None) -> tuple[tuple[str, ...], IndependenceTest]:
-    """Return the names of the variables, and the test."""
+def _test_of(data: Any, test: Any, names: Iterable[str] | None) -> tuple[Names, Names, IndependenceTest]:
+    """Return the names of the data's columns, those of the variables, and the test."""
     if test is not None and not isinstance(test, str):
         of = as_source(data).names if names is None else tuple(names)
-        return of, FunctionTest(test) if inspect.isroutine(test) else test
+        return of, of, FunctionTest(test) if inspect.isroutine(test) else test
     source = as_source(data)
+    every = source.names
     if source.rows is not None:
         [source] = without_empty([source.rows])
     numbers = [variable.is_continuous for variable in source.variables]
@@ -191,20 +193,22 @@ def _test_of(data: Any, test: Any, names: Iterable[str] | None) -> tuple[tuple[s
     named = word(named, "test", [*OF_LABELS, "fisher-z"])
     if named == "fisher-z":
         source = without_determined(varying(source) if is_table(source) else source)
-        return source.names, FisherZ(source)
+        return every, source.names, FisherZ(source)
     if any(numbers):
         source = source.discretize(AUTO)
-    return source.names, OF_LABELS[named](AvailableCases(source) if is_table(source) and source.has_missing else source)
+    counted = AvailableCases(source) if is_table(source) and source.has_missing else source
+    return every, source.names, OF_LABELS[named](counted)
 
 
-def _ranks(names: tuple[str, ...], tiers: Iterable[Iterable[str]] | None) -> list[int | None]:
-    """Return the tier of each variable; None for those in none."""
+def _ranks(every: Names, names: Names, tiers: Iterable[Iterable[str]] | None) -> list[int | None]:
+    """Return the tier of each variable; None for those in none. Tiers may name columns that were left out."""
     layers = None if tiers is None else [[tier] if isinstance(tier, str) else list(tier) for tier in tiers]
-    Rules.of(names, tiers=layers)  # refuses what are no tiers
+    Rules.of(every, tiers=layers)  # refuses what are no tiers
     found: list[int | None] = [None] * len(names)
     for rank, layer in enumerate(layers or ()):
         for name in layer:
-            found[names.index(name)] = rank
+            if name in names:
+                found[names.index(name)] = rank
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, Unpack
 
@@ -30,7 +30,7 @@ from fishernet.learn.missing.ways import enough_known
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.resampling import knowing, repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structures import structure
+from fishernet.learn.structures import options_for, structure
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
@@ -179,8 +179,10 @@ def cross_validate(
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)
-    options = reusable(as_dag)
+    options: Mapping[str, Any] = reusable(as_dag)
+    names = table.names
     table = prepared_for(table, score=score, search=search, **options)
+    options = options_for(names, table.names, options)
     seeds = random.integers(0, 2**63, folds).tolist()
     logs = np.empty(table.n_rows)
     seconds = np.empty(folds)

@@ -31,7 +31,7 @@ from fishernet.learn.missing.mixed_em import fit_mixed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
-from fishernet.learn.structures import structure
+from fishernet.learn.structures import options_for, structure
 from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 from fishernet.models.conditionals.base import Grouped
 from fishernet.models.zero_pattern import completed_precision
@@ -409,13 +409,15 @@ def bayesian_network(
     """
     check_smoothing(smoothing, ess)
     source = _learned_from(table)
+    how: Mapping[str, Any] = options
     if source.rows is not None:
-        source = prepared_for(source.rows, bins, **options)
+        names, source = source.names, prepared_for(source.rows, bins, **options)
+        how = options_for(names, source.names, options)
     make = word(conditionals, "conditionals", KINDS)
     local: dict[str, Any] = {} if make == "table" else {"score": options.get("score", "bic")}
     if make != "table":
         KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
-    dag = structure(source, **options).dag
+    dag = structure(source, **how).dag
     return parameters(dag, source, conditionals=make, smoothing=smoothing, ess=ess, **local)
 
 

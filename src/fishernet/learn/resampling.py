@@ -35,7 +35,7 @@ from fishernet.learn.keywords import SampleKeywords, ShuffledKeywords
 from fishernet.learn.missing.ways import enough_known, way_with_missing
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.rules import Matrix, Rules
-from fishernet.learn.structures import dag, named_columns, of_the_rest, usual_score
+from fishernet.learn.structures import dag, named_columns, options_for, usual_score
 from fishernet.scores import Score, named_score
 
 Result = TypeVar("Result")
@@ -80,8 +80,7 @@ def knowing(rows: Table, options: Mapping[str, Any]) -> tuple[Table, Mapping[str
     kept = [v.name for v, column in pairs if v.name in asked or tells(v, column, few) or tells(v, column, every)]
     if not kept or len(kept) == len(rows.names) or options.get("rules") is not None:
         return rows, options
-    tiers, forbidden = of_the_rest(rows.names, kept, options.get("tiers"), options.get("forbidden", ()))
-    return rows.select(kept), {**options, "tiers": tiers, "forbidden": forbidden}
+    return rows.select(kept), options_for(rows.names, kept, options)
 
 
 def repeat_runs(
@@ -306,11 +305,12 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    options = reusable(as_dag)
+    options: Mapping[str, Any] = reusable(as_dag)
     source: Source = table
     if not is_statistics(table):
         rows = as_data(table, "edge_strengths, which draws rows,")
         source = prepared_for(rows, score=score, search=search, **options)
+        options = options_for(rows.names, source.names, options)
     names = source.names
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
@@ -389,8 +389,10 @@ def edges_by_chance(
     >>> fn.learn.edges_by_chance(rows, 5, seed=1) < 1
     True
     """
-    options = reusable(as_structure)
-    rows = prepared_for(as_data(table, "edges_by_chance, which shuffles rows,"), **options)
+    options: Mapping[str, Any] = reusable(as_structure)
+    read = as_data(table, "edges_by_chance, which shuffles rows,")
+    rows = prepared_for(read, **options)
+    options = options_for(read.names, rows.names, options)
     check.integer(n, "n", least=1)
     random = generator(seed)
     required = len({frozenset(arc) for arc in options.get("required", ())})
@@ -482,7 +484,7 @@ def _sampler(source: Source, scheme: SchemeName | None) -> _Sampler | _Poisson:
     return _Poisson(source) if way == "poisson" or source.rows is None else _Sampler(source.rows)
 
 
-def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:
+def _only_way(names: tuple[str, ...], options: Mapping[str, Any]) -> Matrix:
     """Return which arcs [tail, head] the rules do not let turn."""
     given = {rule: options[rule] for rule in ("required", "forbidden", "tiers") if rule in options}
     rules = options.get("rules") or Rules.of(names, **given)

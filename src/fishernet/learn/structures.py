@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -304,6 +304,14 @@ def named_columns(required: Iterable[Any] = (), start: Dag | None = None) -> set
     """Return the columns that arcs or a graph ask for; what is no arc is refused by the rules."""
     arcs = [arc for arc in required if isinstance(arc, tuple | list)]
     return {name for arc in arcs for name in arc if isinstance(name, str)} | {*([] if start is None else start.names)}
+
+
+def options_for(names: Sequence[str], kept: Collection[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a search's options for the columns that are kept of a table: rules of the others ask for nothing."""
+    if len(kept) == len(names) or options.get("rules") is not None:
+        return options
+    tiers, forbidden = of_the_rest(names, kept, options.get("tiers"), [*options.get("forbidden", ())])
+    return {**options, "tiers": tiers, "forbidden": forbidden}
 
 
 def of_the_rest(
