@@ -5,10 +5,9 @@ Outside, a variable is its name; inside, its position among the names. Here the 
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 from fishernet.base.errors import SchemaError
@@ -95,7 +94,7 @@ def all_different(names: Sequence[str]) -> tuple[list[str], list[str]]:
     for name in names:
         own = name
         if name in found:
-            numbers = itertools.count(last[name] + 1)
+            numbers = count(last[name] + 1)
             last[name] = next(n for n in numbers if f"{name}.{n}" not in found and f"{name}.{n}" not in taken)
             own = f"{name}.{last[name]}"
             changed.append(own)

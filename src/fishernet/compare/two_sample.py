@@ -493,9 +493,11 @@ def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> lis
     tables = list(without_empty(tables))
     if bins is None and not any(v.is_continuous for v in tables[0].variables):
         return tables
-    whole = stacked(tables) if bins is not None else within_bounds(stacked(tables))
-    if bins is None and not graph and all(v.is_continuous for v in whole.variables):
-        return tables
+    whole = stacked(tables)
+    if bins is None and not graph:
+        whole = within_bounds(whole)
+        if all(v.is_continuous for v in whole.variables):
+            return tables
     variables = prepared(whole, bins, graph=graph).variables
     return [table.select([variable.name for variable in variables]).conform(variables) for table in tables]
 

@@ -118,8 +118,9 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
         plain = None if is_table(data) else _plain_columns(data, names)
         if plain is not None and _are_finite(plain):
             return np.ascontiguousarray(plain.T)
-        table = as_table(data, [Continuous(name) for name in names], complete_for=purpose)
-        return np.ascontiguousarray(_finite(table).T)
+        return np.ascontiguousarray(
+            as_table(data, [Continuous(name) for name in names], complete_for=purpose).numbers.T
+        )
     array = _rows_of_array(data, len(names))
     rows = np.array(array, dtype=np.float64, order="C") if array.dtype.kind in "iuf" else None
     if rows is None or not _are_finite(rows):

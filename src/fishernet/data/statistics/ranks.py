@@ -56,11 +56,11 @@ class Place(Protocol):
         ...
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
+        """Return the largest number, or the largest below `less`; -infinity where there is none."""
         ...
 
     def least(self, more: float | None) -> float:
-        """Return the least number, of those above `more` where it is given; infinity where there is none."""
+        """Return the least number, or the least above `more`; infinity where there is none."""
         ...
 
     def are_whole(self) -> bool:
@@ -103,12 +103,12 @@ class Ladder:
         return Gathered(self.values[rows], np.diff(self.rows)[rows])
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
+        """Return the largest number, or the largest below `less`; -infinity where there is none."""
         at = len(self.values) if less is None else int(np.searchsorted(self.values, less, side="left"))
         return float(self.values[at - 1]) if at else -np.inf
 
     def least(self, more: float | None) -> float:
-        """Return the least number, of those above `more` where it is given; infinity where there is none."""
+        """Return the least number, or the least above `more`; infinity where there is none."""
         at = 0 if more is None else int(np.searchsorted(self.values, more, side="right"))
         return float(self.values[at]) if at < len(self.values) else np.inf
 
@@ -178,12 +178,12 @@ class Unsorted:
         return found
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, of those below `less` where it is given; -infinity where there is none."""
+        """Return the largest number, or the largest below `less`; -infinity where there is none."""
         parts = (x if less is None else x[x < less] for x, _ in self._held())
         return max((float(x.max(initial=-np.inf)) for x in parts), default=-np.inf)
 
     def least(self, more: float | None) -> float:
-        """Return the least number, of those above `more` where it is given; infinity where there is none."""
+        """Return the least number, or the least above `more`; infinity where there is none."""
         parts = (x if more is None else x[x > more] for x, _ in self._held())
         return min((float(x.min(initial=np.inf)) for x in parts), default=np.inf)
 
@@ -309,12 +309,12 @@ def _between(place: dict[str, Place], name: str, intervals: Sequence[tuple[float
 
 
 def largest_of(place: dict[str, Place], name: str, less: float | None = None) -> Largest:
-    """Return the largest number in a place, of those below `less` where it is given."""
+    """Return the largest number in a place, or the largest below `less`."""
     return Largest(place[name].largest(less))
 
 
 def largest_negated(place: dict[str, Place], name: str, more: float | None = None) -> Largest:
-    """Return minus the least number in a place, of those above `more` where it is given."""
+    """Return minus the least number in a place, or minus the least above `more`."""
     return Largest(-place[name].least(more))
 
 
