@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
-from fishernet.data import Continuous, Table, Variable, read_table, write_table
+from fishernet.data import Continuous, Table, Variable, read_table, scan, write_table
 from fishernet.data.writing import FORMATS, ROWS
 from tests.data.hostile import exact, hostile_tables, labels
 from tests.tables import random_table
@@ -92,12 +93,28 @@ def test_numbers_that_would_be_states_are_warned_of_and_come_back_with_a_schema(
     assert read_table(tmp_path / "many.csv", categorical=["v0"]) == many
 
 
-def test_infinite_numbers_are_not_written_as_text(tmp_path: Path) -> None:
-    table = Table([Continuous("x")], [np.array([1.5, np.inf])])
-    with pytest.raises(SchemaError, match=r"column 'x' holds infinite numbers; write \.parquet"):
-        write_table(table, tmp_path / "t.csv")
-    write_table(table, tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet") == table
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx", ".parquet"])
+@pytest.mark.parametrize("n_infinite", [2, 40])
+def test_infinite_numbers_come_back(tmp_path: Path, ending: str, n_infinite: int) -> None:
+    x = np.arange(80) / 8
+    x[:n_infinite:2], x[1:n_infinite:2] = np.inf, -np.inf
+    table = Table([Continuous("x")], [x])
+    write_table(table, tmp_path / f"t{ending}")
+    assert read_table(tmp_path / f"t{ending}") == table
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_infinite_numbers_of_pandas_are_the_same_in_files_and_streams(tmp_path: Path, ending: str) -> None:
+    """Also where a part of the rows holds no other number, and where each number occurs in several rows."""
+    x = np.concatenate([np.full(50, np.inf), np.arange(150) % 30 / 7, [-np.inf]])
+    frame = pd.DataFrame({"x": x, "y": np.arange(201) / 3})
+    path = tmp_path / f"t{ending}"
+    frame.to_csv(path, index=False) if ending == ".csv" else frame.to_parquet(path)
+    table = Table.from_frame(frame)
+    assert read_table(path) == table
+    stream = scan(path)
+    assert stream.variables == table.variables
+    assert stream.rows_digest() == table.rows_digest()
 
 
 def test_capital_truth_values_stay_text(tmp_path: Path) -> None:

@@ -313,6 +313,8 @@ def _typical(variable: Column, held: Held, n_known: int) -> str:
         if not n_known:
             return ""
         mean = held.total / n_known
+        if not math.isfinite(mean):
+            return "no finite mean"
         return f"mean {date_texts([round(mean)], variable.unit)[0] if variable.unit is not None else f'{mean:.4g}'}"
     total = sum(held.counts)
     if not total:

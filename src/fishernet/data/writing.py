@@ -75,8 +75,7 @@ def write_table(
     Raises
     ------
     SchemaError
-        When the file could not be read back: states that look the same as text, names that are empty or taken,
-        infinite numbers in text.
+        When the file could not be read back: states that look the same as text, names that are empty or taken.
     FileFormatError
         When the path has another ending or cannot be written to.
 
@@ -162,8 +161,7 @@ def _write_delimited(table: Table, file: Sink, weights: str, escape_formulas: bo
     _check_header(names)
     gap = "NA" if len(names) == 1 else ""
     cell = _harmless if escape_formulas else _cell
-    pairs = zip(table.variables, table.codes, strict=True)
-    texts = [_texts(variable, column, gap, cell) for variable, column in pairs]
+    texts = [_texts(variable, gap, cell) for variable in table.variables]
     _warn_of_types(table)
 
     def cells(rows: slice) -> list[pa.Array]:
@@ -236,13 +234,9 @@ def _write_lines(
         file.write(text.slice(0, int(end)))
 
 
-def _texts(
-    variable: Column, column: npt.NDArray[Any], gap: str, cell: Callable[[Any], str]
-) -> Callable[[npt.NDArray[Any]], pa.Array]:
+def _texts(variable: Column, gap: str, cell: Callable[[Any], str]) -> Callable[[npt.NDArray[Any]], pa.Array]:
     """Return what makes text of cells of a column, `gap` being a missing one."""
     if variable.is_continuous:
-        if np.isinf(column).any():
-            raise SchemaError(f"column {variable.name!r} holds infinite numbers; write .parquet or .arrow")
         if variable.unit is not None:
             unit = variable.unit
             return lambda cells: pc.fill_null(in_arrow(cells, unit).cast(pa.string()), gap)

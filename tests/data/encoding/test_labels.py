@@ -37,7 +37,11 @@ numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
         (["-007"], ["-007"]),
         (["1_000"], ["1_000"]),
         (["nan", "1.5"], ["nan", "1.5"]),
-        (["inf", "1.5"], ["inf", "1.5"]),
+        (["inf", "1.5"], [np.inf, 1.5]),
+        (["Inf", "-1", "-Infinity", "-inf"], [np.inf, -1.0, -np.inf, -np.inf]),
+        (["inf", "-inf"], ["inf", "-inf"]),
+        (["info", "1.5"], ["info", "1.5"]),
+        (["inf", "1e999", "1"], ["inf", "1e999", "1"]),
         (["1e999", "1"], ["1e999", "1"]),
         ([" 1", "2"], [" 1", "2"]),
         (["0x10"], ["0x10"]),
@@ -69,7 +73,8 @@ def test_floats_come_back_from_text_to_the_last_bit(values: list[float]) -> None
 @given(st.text())
 def test_one_text_means_what_a_column_of_it_means(text: str) -> None:
     value = value_of(text)
-    taken = value is not None and text not in ("TRUE", "FALSE")  # looked up as truth values only where those are states
+    alone = text not in ("TRUE", "FALSE") and value not in (np.inf, -np.inf)  # which states or numbers beside them tell
+    taken = value is not None and alone
     assert typed([text]).tolist() == [value if taken else text]
 
 

@@ -3,7 +3,7 @@
 A text file says nothing of types, so the distinct labels of a column are looked at together:
 
 - all of them integers as Python would write them (``007`` is not, so codes with leading zeros stay text): int;
-- otherwise all decimal numbers, as in ``2.50``, ``.5`` or ``1e-3``: float;
+- otherwise all decimal numbers, as in ``2.50``, ``.5`` or ``1e-3``, or infinite ones beside them: float;
 - otherwise ``true`` and ``false``, or ``True`` and ``False``: bool (``TRUE`` and ``FALSE``, the labels of many
   networks, stay text);
 - otherwise str.
@@ -33,6 +33,7 @@ Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or object
 FEW = 16  # labels that are looked at before all others
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INFINITE = re.compile("[+-]?(?i:inf|infinity)")  # numbers where others are
 TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
@@ -50,14 +51,15 @@ def typed(texts: Sequence[str]) -> Labels:
 
 
 def _decimals(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    """Return texts as numbers where all are decimal ones; None otherwise, which the first texts mostly tell."""
-    if not all(map(DECIMAL.fullmatch, texts[:FEW])):
+    """Return texts as numbers where all are decimal or infinite ones; None otherwise, as the first mostly tell."""
+    if not all(DECIMAL.fullmatch(text) or INFINITE.fullmatch(text) for text in texts[:FEW]):
         return None
     array = pa.array(texts, pa.large_string())
-    if not pc.all(pc.match_substring_regex(array, f"^(?:{DECIMAL.pattern})$"), min_count=0).as_py():
+    strange = array.filter(pc.invert(pc.match_substring_regex(array, f"^(?:{DECIMAL.pattern})$"))).to_pylist()
+    if not all(map(INFINITE.fullmatch, strange)) or (strange and len(strange) == len(texts)):
         return None
     numbers: npt.NDArray[np.float64] = pc.cast(pc.utf8_ltrim(array, "+"), pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers + 0.0 if np.isfinite(numbers).all() else None  # -0.0 becomes 0.0
+    return numbers + 0.0 if np.isinf(numbers).sum() == len(strange) else None  # -0.0 becomes 0.0
 
 
 def plain_number(text: str, form: TextFormat) -> str | None:
@@ -73,7 +75,7 @@ def plain_number(text: str, form: TextFormat) -> str | None:
         if "." in number:
             return None
         number = number.replace(form.decimal, ".")
-    return number if DECIMAL.fullmatch(number) else None
+    return number if DECIMAL.fullmatch(number) or INFINITE.fullmatch(number) else None
 
 
 def in_plain(texts: Sequence[str], form: TextFormat) -> list[str] | None:
@@ -92,6 +94,8 @@ def read_numbers(texts: Sequence[str], form: TextFormat) -> npt.NDArray[np.float
 
 def value_of(text: str) -> State | None:
     """Return the number or truth value that one text stands for, None where it is neither."""
+    if INFINITE.fullmatch(text):
+        return float(text)
     if INTEGER.fullmatch(text):
         return int(text)
     if DECIMAL.fullmatch(text):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -167,6 +168,8 @@ def write_sheet(names: Sequence[str], columns: Sequence[Sequence[Any]], file: An
     sheet = book.create_sheet("table")
 
     def cell(value: Any) -> Any:
+        if isinstance(value, float) and math.isinf(value):  # a sheet has no number for it
+            value = str(value)
         if not isinstance(value, str):
             return value
         found = WriteOnlyCell(sheet, ILLEGAL.sub("", value))
