@@ -117,6 +117,20 @@ def test_infinite_numbers_of_pandas_are_the_same_in_files_and_streams(tmp_path: 
     assert stream.rows_digest() == table.rows_digest()
 
 
+@pytest.mark.parametrize("written", ["{:.2f}", "{:.2f} EUR", "$ {:,.2f}", "{:,.2f}%", "{:.2f}k"])
+def test_infinite_numbers_stand_beside_numbers_of_any_form(tmp_path: Path, written: str) -> None:
+    """Also where words are missing cells, and where labels stand for others."""
+    x = np.arange(12_000) * 1.5 + 0.25
+    x[5::7], x[6::7], x[::70] = np.inf, -np.inf, np.nan
+    words = {np.inf: "Inf", -np.inf: "-Inf"}
+    cells = ["none" if number != number else words.get(number, written.format(number)) for number in x.tolist()]
+    pd.DataFrame({"x": cells, "y": np.arange(12_000) % 3}).to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv")
+    expected = x * (1000 if written.endswith("k") else 1)
+    np.testing.assert_allclose(table.column("x"), expected, rtol=1e-12)
+    assert scan(tmp_path / "t.csv") == table
+
+
 def test_capital_truth_values_stay_text(tmp_path: Path) -> None:
     """TRUE and FALSE are R's words, and labels of many networks: they come back as they were, without a warning."""
     table = Table([Variable("x", ["FALSE", "TRUE"])], Table.from_codes([[0], [1]]).codes)

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.data.encoding.dates import MICROS_A_DAY, PER_SECOND, Unit
+from fishernet.data.encoding.labels import INFINITE
 from fishernet.data.options import PLAIN, TextFormat
 
 Numbers = npt.NDArray[np.float64]
@@ -85,14 +86,20 @@ class Form:
         return re.fullmatch(self.pattern, text) is not None and not np.isnan(self.numbers([text]))[0]
 
     def numbers(self, texts: Sequence[str]) -> Numbers:
-        """Return the number that each text is, (n,); NaN for one that is not written so."""
-        parts = pc.extract_regex(pa.array(texts, pa.large_string()), f"^(?:{self.pattern})$")
+        """Return the number that each text is, (n,); NaN for one that is written otherwise; infinite ones fit."""
+        array = pa.array(texts, pa.large_string())
+        parts = pc.extract_regex(array, f"^(?:{self.pattern})$")
         known = parts.is_valid()
         found = np.full(len(texts), np.nan)
         if pc.any(known).as_py():
             of = parts.filter(known)
             groups = {of.type.field(i).name: of.field(i) for i in range(of.type.num_fields)}
             found[known.to_numpy(zero_copy_only=False)] = READERS[self.kind](groups, self)
+        if self.kind == "number" and known.false_count:
+            infinite = pc.match_substring_regex(array, f"^(?:{INFINITE.pattern})$")
+            found[infinite.to_numpy(zero_copy_only=False)] = [
+                float(text) for text in array.filter(infinite).to_pylist()
+            ]
         return found
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from fishernet.base.names import listed, several
 from fishernet.data.encoding.dates import Unit
 from fishernet.data.encoding.forms import DATES, NUMERALS, Form, forms_for
-from fishernet.data.encoding.labels import DECIMAL, MOST_STATES
+from fishernet.data.encoding.labels import DECIMAL, INFINITE, MOST_STATES
 from fishernet.data.options import TextFormat
 
 Numbers = npt.NDArray[np.float64]
@@ -88,6 +88,11 @@ def are_absent(texts: Sequence[str]) -> Mask:
     return np.array([text in ABSENT or not text.strip() for text in texts], dtype=bool)
 
 
+def are_infinite(texts: Sequence[str]) -> Mask:
+    """Return which texts are infinite numbers, where they stand beside numbers."""
+    return _match(texts, f"^(?:{INFINITE.pattern})$")
+
+
 def _are_words(texts: Sequence[str]) -> Mask:
     """Return which texts have no digit."""
     return ~_match(texts, "[0-9]")
@@ -115,28 +120,30 @@ def reading_of(
     total = int(times.sum()) if n_cells is None else n_cells
     absent = are_absent(texts)
     words = _are_words(texts) & ~absent
-    many = len(texts) - np.count_nonzero(absent | words) > MOST_STATES
+    written = ~absent & ~words
+    others = [label for label, flag in zip(texts, written.tolist(), strict=True) if flag]
+    forms = _by_months(_all_fit(others, forms_for(others[0], text)), others) if others else []
+    if not forms:
+        return None
+    form, held, many = forms[0], times[written], len(others) > MOST_STATES
+    if form.kind == "number":
+        words &= ~are_infinite(texts)
     if words.any():
         if not many or np.count_nonzero(words) > MOST_WORDS or times[words].sum() > MOST_OF_WORDS * total:
             return None
         absent |= words
-    others = [label for label, flag in zip(texts, absent.tolist(), strict=True) if not flag]
-    if not others or (2 * times[absent].sum() >= total and not many):
+    if 2 * times[absent].sum() >= total and not many:
         return None
-    forms = _by_months(_all_fit(others, forms_for(others[0], text)), others)
-    if not forms:
-        return None
-    form, held = forms[0], times[~absent]
     limits = _are_limits(others) if form.kind == "number" else np.zeros(len(others), dtype=bool)
     odd = [] if form.kind != "number" else np.flatnonzero(np.isnan(_python_numbers(others))).tolist()
     if 2 * held[limits].sum() >= total - times[absent].sum() or (text is None and form.kind == "number" and not odd):
         return None
     two = form.order and next((other.order for other in forms if other.order and other.order != form.order), "")
     missing = tuple(sorted(label for label, flag in zip(texts, absent.tolist(), strict=True) if flag))
-    written = [i for i in odd if not limits[i]]
-    example = others[written[0] if written else 0]
+    unusual = [i for i in odd if not limits[i]]
+    example = others[unusual[0] if unusual else 0]
     found = Reading(form, missing, form.kind == "number" and not odd, other=two or "", example=example)
-    is_usual = form in DATES[:2] if form.kind != "number" else not written
+    is_usual = form in DATES[:2] if form.kind != "number" else not unusual
     told = ["" if is_usual else f"written as {example!r}" + (f", in {form.counts}" if form.counts else "")]
     if limits.any():
         n, first = int(held[limits].sum()), others[int(np.argmax(limits))]
@@ -246,7 +253,8 @@ def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int],
     words = _are_words(texts) & ~absent
     places = np.flatnonzero(~absent & ~words)
     none = np.zeros(len(texts), dtype=bool)
-    found = {*np.flatnonzero(absent).tolist(), *np.flatnonzero(words)[: MOST_WORDS + 1].tolist()}
+    infinite = words & are_infinite(texts)
+    found = {*np.flatnonzero(absent | infinite).tolist(), *np.flatnonzero(words & ~infinite)[: MOST_WORDS + 1].tolist()}
     if not len(places):
         return sorted(found), none
     found.add(int(places[0]))
