@@ -221,7 +221,6 @@ OF_OTHERS = {
     ("plot/tooltips.py", "*"): "of matplotlib's artists",
     ("sklearn/columns.py", "name"): "of a pandas Series",
     ("sklearn/networks.py", "dtype"): "of arrays",
-    ("sklearn/strings.py", "columns"): "of a data frame",
     ("sklearn/strings.py", "random_state"): "scikit-learn's parameter, which only some estimators have",
 }
 

@@ -7,6 +7,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +95,30 @@ def test_wrong_input_is_refused(sequences: Any, options: Any, error: type[Except
 def test_unknown_symbols_may_be_taken_for_a_known_one() -> None:
     chain = fn.learn.markov_chain(["aNb"], order=0, alphabet=Alphabet("abX", unknown="X"), smoothing=0)
     np.testing.assert_allclose(chain.transition, 1 / 3)
+
+
+FRAME = {"x": ["a", "b"]}
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, fn.Table.from_frame])
+def test_frames_are_no_strings(kind: Any) -> None:
+    """A frame goes through its columns' names, which are nobody's symbols."""
+    with pytest.raises(fn.SchemaError, match=r"not a frame; write frame\[name\]"):
+        fn.learn.markov_chain(kind(FRAME), order=1)
+    for of in (lambda some: fn.learn.markov_chain(some, order=1), fn.kernels.SpectrumKernel(1)):
+        with pytest.raises(fn.SchemaError, match="string 0 is no sequence of symbols"):
+            of([kind(FRAME)])
+
+
+def test_columns_are_strings_and_lists_of_them() -> None:
+    chain = fn.learn.markov_chain(["ab", "ba", "aab"], order=1)
+    for some in (pd.Series(["ab", "ba", "aab"]), pa.array(["ab", "ba", "aab"]), np.array(["ab", "ba", "aab"])):
+        assert fn.learn.markov_chain(some, order=1) == chain
+    assert fn.learn.markov_chain([pd.Series(["a", "b"]), pd.Series(["b", "a"]), list("aab")], order=1) == chain
+
+
+def test_many_numbers_are_warned_of() -> None:
+    some = np.random.default_rng(0).normal(size=(5, 20))
+    with pytest.warns(fn.FishernetWarning, match="100 different numbers are taken for symbols"):
+        fn.learn.markov_chain(some, order=1)
+    fn.learn.markov_chain(some, order=1, alphabet=sorted(set(some.ravel().tolist())))

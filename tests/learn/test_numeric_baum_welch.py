@@ -198,7 +198,7 @@ def test_what_is_given_decides_the_kind_of_model(name: str) -> None:
 
 def test_many_whole_numbers_are_warned_of() -> None:
     some = [list(range(100))] * 3
-    with pytest.warns(fn.FishernetWarning, match="100 different whole numbers are taken for symbols"):
+    with pytest.warns(fn.FishernetWarning, match="100 different numbers are taken for symbols"):
         fn.learn.hidden_markov_model(some, n_states=2, seed=1, restarts=1, max_steps=1)
     fn.learn.hidden_markov_model(some, n_states=2, seed=1, restarts=1, max_steps=1, emission="labels")
 

@@ -142,7 +142,7 @@ def test_lists_of_symbols_are_strings() -> None:
     [
         ("abab", "not one string"),
         ([], "at least one string"),
-        (3, "not int"),
+        (3, "not an int"),
         ([1.5, 2.0], "string 0 is 1.5"),
         (["ab", None], "string 1 is None"),
         (pd.DataFrame({"s": ["ab"]}), r"write frame\[name\]"),

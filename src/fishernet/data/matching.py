@@ -196,6 +196,8 @@ def listed_items(data: Data) -> list[Any]:
         raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
     if isinstance(data, pa.Array | pa.ChunkedArray):
         return list(data.to_pylist())
+    if isinstance(data, np.ndarray) and data.ndim == 1:
+        return list(data.tolist())
     if not isinstance(data, Iterable) or getattr(data, "ndim", 1) == 0:
         raise SchemaError(f"a list of strings is needed, not {a(type(data).__name__)}")
     return list(data)

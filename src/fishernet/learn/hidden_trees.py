@@ -12,6 +12,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
+from fishernet.data.matching import listed_items
 from fishernet.learn.em import (
     MOST_STATES,
     Effort,
@@ -116,7 +117,7 @@ def hidden_tree_fit(
     """
     effort = Effort(restarts, max_steps, tolerance)
     check.number(smoothing, "smoothing", least=0)
-    listed = strings if isinstance(strings, str) else list(check.items(strings, "strings", "strings"))
+    listed = listed_items(strings)
     pattern = start
     if pattern is None:
         n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)

@@ -18,6 +18,7 @@ from fishernet.base.errors import SchemaError, ZeroProbabilityError, warn
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import word
+from fishernet.data.matching import listed_items
 from fishernet.learn.em import (
     MOST_STATES,
     Effort,
@@ -217,7 +218,8 @@ def baum_welch(
     first: Any = start
     known = chosen_alphabet(sequences, alphabet, unknown=unknown) if start is None else first.alphabet
     if emission is None and alphabet is None and start is None:
-        _warn_of_many(known)
+        named = "say emission='counts' or emission='gaussian', otherwise emission='labels'"
+        _warn_of_many(known, f"if they are counts or measurements, {named}", "emission")
     encoded = known.encode(sequences)
 
     def drawn(random: np.random.Generator) -> HiddenMarkovModel:
@@ -276,14 +278,10 @@ def _hold_fractions(sequences: Any) -> bool:
     return False
 
 
-def _warn_of_many(alphabet: Alphabet) -> None:
+def _warn_of_many(alphabet: Alphabet, otherwise: str, parameter: str) -> None:
     """Warn of an alphabet that looks like counts or measurements."""
     if len(alphabet) > MOST_UNASKED and all(map(check.is_number, alphabet.symbols)):
-        warn(
-            f"{len(alphabet)} different whole numbers are taken for symbols; if they are counts or measurements, say "
-            "emission='counts' or emission='gaussian', otherwise emission='labels'",
-            parameter="emission",
-        )
+        warn(f"{len(alphabet)} different numbers are taken for symbols; {otherwise}", parameter=parameter)
 
 
 @dataclass(frozen=True)
@@ -412,20 +410,23 @@ def markov_chain(
            [1.   , 0.   ]])
     """
     check.number(smoothing, "smoothing", least=0)
-    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
-    alphabet = chosen_alphabet(strings, alphabet, unknown=unknown)
-    shape = table_shape(len(alphabet), order, end)
-    encoded = alphabet.encode(strings)
-    _, cells = known_steps(encoded, shape, len(alphabet))
+    strings = listed_items(sequences)
+    found = chosen_alphabet(strings, alphabet, unknown=unknown)
+    if alphabet is None:
+        otherwise = "if they are counts or measurements, learn a hidden Markov model, otherwise say alphabet="
+        _warn_of_many(found, otherwise, "alphabet")
+    shape = table_shape(len(found), order, end)
+    encoded = found.encode(strings)
+    _, cells = known_steps(encoded, shape, len(found))
     steps = _counted(cells, shape) + float(smoothing)
     first = _counted(_first_contexts(encoded, shape[:-1]), shape[:-1]) + float(smoothing)
     if encoded.sets is not None:
-        steps, first = _completed(encoded, steps, first, alphabet)
+        steps, first = _completed(encoded, steps, first, found)
     sums = steps.sum(axis=-1, keepdims=True)
     if not sums.all():
-        raise _unseen(alphabet, sums)
+        raise _unseen(found, sums)
     start = first / first.sum() if first.sum() > 0 else None
-    return MarkovChain(alphabet, order, steps / sums, end=end, start=start)
+    return MarkovChain(found, order, steps / sums, end=end, start=start)
 
 
 def _completed(strings: Strings, steps: Numbers, first: Numbers, alphabet: Alphabet) -> tuple[Numbers, Numbers]:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import MetricName, word
+from fishernet.data.matching import listed_items
 from fishernet.kernels import FisherKernel, Kernel, Normalized
 from fishernet.kernels.fisher.kernel import METRICS
 from fishernet.kernels.kernel import is_kernel
@@ -40,20 +41,13 @@ class OfStrings(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 def listed_strings(X: Any) -> Strings:
     """Return the strings of a list, an array or a column of a data frame; raise SchemaError for anything else."""
-    if isinstance(X, str | bytes):
-        raise SchemaError("a list of strings is needed, not one string; write [string]")
-    if hasattr(X, "columns"):
-        raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
-    try:
-        strings = list(X)
-    except TypeError:
-        raise SchemaError(f"a list of strings is needed, not {type(X).__name__}") from None
+    strings = listed_items(X)
     if not strings:
         raise SchemaError("at least one string is needed")
     for number, string in enumerate(strings):
         if not isinstance(string, str | list | tuple | np.ndarray):
             raise SchemaError(f"string {number} is {string!r}, neither a text nor a list of symbols")
-    return [str(string) if isinstance(string, str) else string for string in strings]
+    return strings
 
 
 def with_policy(model: Any, unknown: Any) -> Any:

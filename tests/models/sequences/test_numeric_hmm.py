@@ -309,6 +309,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "other columns": (lambda m: m.log_prob([np.zeros((3, 2))]), "each step has 1 number"),
     "a table": (lambda m: m.log_prob({"x": [1.0]}), "one table is one sequence"),
     "infinite": (lambda m: m.log_prob([[0.0], [1.0, np.inf]]), "sequence 1, position 1: column 'x' is inf"),
+    "too large": (lambda m: m.log_prob([[0.0], [1.0, -1e200]]), r"column 'x' is -1e\+200; numbers must be finite, 1e"),
     "method": (lambda m: m.decode([[1.0]], method="best"), "unknown method"),
     "parameters": (lambda m: m.fisher_scores([[1.0]], parameters=["mean"]), "some of 'emission'"),
     "length": (lambda m: m.sample(2, length=[1]), "length must be"),

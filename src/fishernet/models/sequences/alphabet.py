@@ -19,7 +19,7 @@ from fishernet.base.display import Brief, brief
 from fishernet.base.errors import SchemaError, UnknownStateError
 from fishernet.base.names import a, several, shown
 from fishernet.base.value import Value
-from fishernet.data.matching import listed_items
+from fishernet.data.matching import is_frame, is_table, listed_items
 
 Symbol = Hashable
 
@@ -196,7 +196,7 @@ class Alphabet(Value):
         symbols: dict[Any, None] = {}
         for number, string in enumerate(listed_items(strings)):
             try:
-                symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
+                symbols.update(dict.fromkeys(_symbols_of(string)))
             except TypeError:
                 raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
         for symbol in [symbol for symbol in symbols if is_missing(symbol)]:
@@ -310,8 +310,8 @@ class Alphabet(Value):
         if numbers and isinstance(string, np.ndarray) and self.symbols == tuple(range(len(self))):
             inside = (string >= 0) & (string < len(self))
             return np.where(inside, string, -1).astype(np.int32).ravel()
-        symbols = string.tolist() if isinstance(string, np.ndarray) else string
         try:
+            symbols = _symbols_of(string)
             codes = np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
         except TypeError:
             raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
@@ -385,6 +385,15 @@ def require_symbol(symbol: object) -> None:
         hash(symbol)
     except TypeError:
         raise SchemaError(f"a symbol must be a str or a number, not {a(type(symbol).__name__)}") from None
+
+
+def _symbols_of(string: Any) -> Any:
+    """Return the symbols of a text, a list, an array or a column of a frame; TypeError of what holds none."""
+    if isinstance(string, str):
+        return string
+    if is_table(string) or is_frame(string):
+        raise TypeError
+    return string.tolist() if isinstance(string, np.ndarray) else string
 
 
 def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:

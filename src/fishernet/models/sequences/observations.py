@@ -15,6 +15,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, listed, several, shown
 from fishernet.data import as_table
 from fishernet.data.matching import is_frame, is_table
+from fishernet.data.numbers import LARGEST
 from fishernet.data.variable import Column
 from fishernet.models.emissions.base import Offsets, Where
 from fishernet.models.gaussian import Numbers
@@ -79,7 +80,7 @@ def read_sequences(sequences: Any, variables: Sequence[Column]) -> Observations:
     Raises
     ------
     SchemaError
-        When something is no sequence, has other columns, or a number is infinite.
+        When something is no sequence, has other columns, or a number is infinite or too large to be squared.
     """
     items = listed_sequences(sequences)
     parts = [
@@ -88,11 +89,12 @@ def read_sequences(sequences: Any, variables: Sequence[Column]) -> Observations:
     ]
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
     X = np.concatenate([*parts, np.zeros((0, len(variables)))])
-    infinite = np.isinf(X)
-    if infinite.any():
-        row, column = map(int, np.argwhere(infinite)[0])
+    beyond = np.abs(X) > LARGEST
+    if beyond.any():
+        row, column = map(int, np.argwhere(beyond)[0])
         where = f"{Where(offsets).of(row)}: column {variables[column].name!r}"
-        raise SchemaError(f"{where} is {X[row, column]}; numbers must be finite, and NaN or None where missing")
+        known = f"numbers must be finite, {LARGEST:g} at most, and NaN or None where missing"
+        raise SchemaError(f"{where} is {X[row, column]}; {known}")
     return Observations(X, offsets)
 
 
