@@ -74,7 +74,7 @@ def as_table(
     left_out = check.items(without, "without")
     needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
     try:
-        table = _as_needed(data, variables, needed, left_out, unknown or "error")
+        table = _as_needed(data, variables, needed, left_out, "error" if unknown is None else unknown)
     except UnknownStateError as error:
         if unknown is not None:
             raise

@@ -21,6 +21,7 @@ from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import cut, listed, positions
 from fishernet.data import State, Table
 from fishernet.data.given import code_of, value_given
+from fishernet.data.matching import listed_items
 from fishernet.data.variable import Column
 from fishernet.infer.conditioned import limits_of, shares_within
 from fishernet.infer.evidence import as_mapping
@@ -42,8 +43,8 @@ class Answer:
 
     said: str
     """What it is, in words."""
-    rows: Table
-    """Rows of the network's variables, most of whose cells may be missing."""
+    rows: Any
+    """Rows of the network's variables, most of whose cells may be missing; or strings."""
     weigh: Weigh
     """What makes of their log-probabilities the answer, and its derivative by each, (n_rows,)."""
     odds: Callable[[], Answer] | None = None
@@ -73,13 +74,15 @@ class Answer:
         return np.asarray(np.sum([net.conditionals[v].log_prob(self.rows) for v in self.children], axis=0))
 
 
-def log_prob_of(net: Any, rows: Table) -> Numbers:
-    """Return the log-probability of what each row knows; of a row that knows nothing 0."""
+def log_prob_of(net: Any, rows: Any) -> Numbers:
+    """Return the log-probability of what each row knows, or of each string; of a row that knows nothing 0."""
     return np.asarray(net.log_prob(rows), dtype=np.float64)
 
 
 def answer_of(net: Any, query: Any, state: Any, given: Any, log_prob: Any) -> Answer:
     """Return what `fishernet.explain.rows` is asked for as an answer; SchemaError for what is none."""
+    if net.values == "symbols":
+        return _of_strings(query, state, given, log_prob)
     known = _known(net, as_mapping(given, "given"))
     if not is_directed(net):
         return _of_conditionals(net, query, state, known, log_prob)
@@ -237,6 +240,19 @@ def _of_rows(net: Any, data: Any) -> Answer:
     said = f"the mean {kind} of {rows.n_rows:,} rows" if rows.n_rows > 1 else f"the {kind} of a row"
     children = None if is_directed(net) else tuple(range(len(net.names)))
     return Answer(said, rows, lambda logs: (float(shares @ logs), shares), children=children)
+
+
+def _of_strings(query: Any, state: Any, given: Any, log_prob: Any) -> Answer:
+    if log_prob is None or any(other is not None for other in (query, state, given)):
+        what = "a model of strings is asked for the log-probability of some; give log_prob, and none of the others"
+        raise SchemaError(what, parameter="log_prob")
+    strings = listed_items(log_prob)
+    if not strings:
+        raise SchemaError("the log-probability of no strings has none behind it", parameter="log_prob")
+    shares = np.full(len(strings), 1 / len(strings))
+    several = f"the mean log-probability of {len(strings):,} strings"
+    said = several if len(strings) > 1 else "the log-probability of a string"
+    return Answer(said, strings, lambda logs: (float(shares @ logs), shares))
 
 
 def _of_conditionals(net: Any, query: Any, state: Any, known: Mapping[str, Any], log_prob: Any) -> Answer:

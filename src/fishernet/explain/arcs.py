@@ -66,7 +66,8 @@ class OfScore:
     def __init__(self, table: Table) -> None:
         self.table = table
         weights = table.weights
-        self.net: Numbers = np.ones(table.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        self.weights: Numbers = np.ones(table.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        self.net: Numbers = self.weights
 
     def values(self, asked: Any) -> Numbers:
         """Return what the score loses without each row, per unit of its weight, (n_rows,)."""

@@ -16,14 +16,15 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed, aligned
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import cut, several
-from fishernet.data import Table
+from fishernet.base.names import a, cut, several
 from fishernet.data.arrays import row_positions
 from fishernet.data.frames.rows import arrow_rows
-from fishernet.data.matching import as_data
+from fishernet.data.matching import as_data, is_table, listed_items
 from fishernet.explain.answers import Answer, answer_of
-from fishernet.explain.number_responses import response_of
-from fishernet.explain.responses import Response
+from fishernet.explain.counts import Response
+from fishernet.explain.number_responses import OfBoth
+from fishernet.explain.responses import OfTables
+from fishernet.explain.string_responses import OfStrings
 from fishernet.models.model import Model
 
 Numbers = npt.NDArray[np.float64]
@@ -163,7 +164,7 @@ class Influence(Framed):
     values: Numbers
     """(n_rows,): the change of the answer, to first order, per unit of each row's weight: above 0 where the row raises
     it. A row that is taken out takes its value times its weight away."""
-    _table: Table = field(repr=False)
+    _table: Any = field(repr=False)  # a Table, or strings
     _response: Response = field(repr=False)
     _asked: Answer = field(repr=False)
 
@@ -307,8 +308,7 @@ class Influence(Framed):
 
     @property
     def _weights(self) -> Numbers:
-        weights = self._table.weights
-        return np.ones(self.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        return self._response.weights
 
     def _positions(self, rows: Any) -> Rows:
         return np.unique(row_positions(rows, self.n_rows)).astype(np.int64)
@@ -345,12 +345,12 @@ class Influence(Framed):
         return needed
 
 
-def labels_of(table: Table, column: Any) -> tuple[list[Any], Rows]:
-    """Return the labels of a column, or those given, and the place of each row's among them."""
-    if not isinstance(column, str):
-        values = list(column)
-        if len(values) != table.n_rows:
-            message = f"{len(values):,} labels for {table.n_rows:,} rows; give one a row"
+def labels_of(table: Any, column: Any) -> tuple[list[Any], Rows]:
+    """Return the labels of a column, or those given, and the place of each row's (or string's) among them."""
+    if not isinstance(column, str) or not is_table(table):
+        values, n = list(column), len(table)
+        if len(values) != n:
+            message = f"{len(values):,} labels for {n:,} rows; give one a row"
             raise SchemaError(message, parameter="column")
         labels: list[Any] = list(dict.fromkeys(values))
         where = {label: place for place, label in enumerate(labels)}
@@ -364,13 +364,14 @@ def labels_of(table: Table, column: Any) -> tuple[list[Any], Rows]:
 
 # of one network and table, that are often asked for many answers; they live as long as an Influence does
 _responses: weakref.WeakValueDictionary[tuple[int, int, float | None], Response] = weakref.WeakValueDictionary()
+RESPONSES: dict[str, Any] = {"states": OfTables, "numbers": OfBoth, "mixed": OfBoth, "symbols": OfStrings}
 
 
-def _remembered(net: Any, table: Table, n_rows: float | None) -> Response:
+def _remembered(net: Any, table: Any, n_rows: float | None) -> Response:
     key = id(net), id(table), n_rows  # a response holds both
     found = _responses.get(key)
     if found is None:
-        found = _responses[key] = response_of(net, table, n_rows)
+        found = _responses[key] = RESPONSES[net.values](net, table, n_rows)
     return found
 
 
@@ -384,7 +385,7 @@ def rows(
     log_prob: Any = None,
     n_rows: float | None = None,
 ) -> Influence:
-    """Return how much each row of the learning table has to do with an answer of a network.
+    """Return how much each row of the learning table has to do with an answer of a model.
 
     To first order that is the Fisher kernel between the answer's derivative and the row, over the number of rows: the
     influence function of maximum likelihood [1]_ [2]_. Smoothing, weights and missing cells are counted; the graph is
@@ -392,11 +393,12 @@ def rows(
 
     Parameters
     ----------
-    net : BayesianNetwork or DependencyNetwork
+    net : BayesianNetwork, DependencyNetwork, or model of strings
         Of labels, of numbers, or of both. A dependency network is asked for a variable given all of its inputs, or for
-        the pseudo-log-likelihood of rows.
-    table : Table or data frame
-        The rows that it was learned from, also with missing cells.
+        the pseudo-log-likelihood of rows. Of strings (MarkovChain, HiddenMarkovModel, HiddenTree) the log-probability
+        of some is the answer: `log_prob`.
+    table : Table or data frame, or list of strings
+        The rows that it was learned from, also with missing cells; or the strings.
     query : str or sequence of str, optional
         What is asked for. With a `state` the answer is ``log P(query = state | given)``, with a pair of states the
         logarithm of their odds, and of a number the logarithm of its density. Without one it is that of the most
@@ -405,7 +407,7 @@ def rows(
     given : mapping from name to state, number, several states or a range, optional
         What is known; a list of states is one of them, and a tuple ``(low, high)`` a range of states that are numbers
         or bins. Without `query` the answer is ``log P(given)``.
-    log_prob : Table or data frame, optional
+    log_prob : Table or data frame, or list of strings, optional
         Rows, whose mean log-probability is the answer in place of a query: the loss of rows held out, or of one row.
         Cells may be missing.
     n_rows : float, optional
@@ -449,12 +451,16 @@ def rows(
     >>> table["smoke"][strongest], table["lung"][strongest]
     ('yes', 'yes')
     """
-    if not net.conditionals:
-        raise SchemaError(f"explain.rows takes Bayesian and dependency networks, not a {type(net).__name__}")
-    data = as_data(table, "explain.rows")
+    of_strings = net.values == "symbols"
+    if not net.conditionals and not of_strings:
+        what = f"explain.rows takes Bayesian and dependency networks and models of strings, not {a(type(net).__name__)}"
+        raise SchemaError(what)
+    data = listed_items(table) if of_strings else as_data(table, "explain.rows")
+    if of_strings and not data:
+        raise SchemaError("no strings have no influence; give those that the model was learned from")
     if n_rows is not None:
         check.number(n_rows, "n_rows", least=1)
     answer = answer_of(net, query, state, given, log_prob)
     response = _remembered(net, data, n_rows)
     values = response.values(answer)
-    return Influence(answer.said, answer.of(net), values, data, response, answer)
+    return Influence(answer.said, answer.of(response.net), values, data, response, answer)

@@ -16,7 +16,8 @@ from fishernet.base.names import a, cut, positions, several
 from fishernet.data import Table, categorical_source
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data
-from fishernet.explain.responses import OfTables, Tables
+from fishernet.explain.counts import Tables
+from fishernet.explain.responses import OfTables
 from fishernet.infer.completion import require_possible
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
 from fishernet.models.model import is_directed

@@ -13,7 +13,8 @@ import numpy as np
 from fishernet.base.errors import warn
 from fishernet.data import Table
 from fishernet.explain.answers import Answer
-from fishernet.explain.responses import OF_OTHER_ROWS, Numbers, OfTables, Response, Tables
+from fishernet.explain.counts import OF_OTHER_ROWS, Numbers, Tables
+from fishernet.explain.responses import OfTables
 from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
 from fishernet.kernels.fisher.expected_mixed import family_entries
 from fishernet.kernels.fisher.mixed import NumberFeatures
@@ -37,7 +38,7 @@ class OfBoth:
         self.table: Table = table
         self.rows: Any = net.rows(table)
         weights = self.rows.weights
-        self._weights = np.ones(self.rows.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        self.weights: Numbers = np.ones(self.rows.n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
         self._gaps = self.rows.has_missing
         self.total: float = float(n_rows or self.rows.total)
         self._given_rows = n_rows
@@ -60,7 +61,7 @@ class OfBoth:
         if of.conditional.n_groups > 1 or not self.rows.n_rows:
             return False
         values, _ = of(self.rows)
-        return bool(np.abs(self._weights @ values[:, :-1]).max() > CLOSE_OF_NUMBERS * self.total)
+        return bool(np.abs(self.weights @ values[:, :-1]).max() > CLOSE_OF_NUMBERS * self.total)
 
     @property
     def _smoothing(self) -> float:
@@ -73,7 +74,7 @@ class OfBoth:
             return moments_of_parents(self.net)
         pairs = zip(self.net.variables, self.net.conditionals, strict=True)
         return [
-            _seen_moments(self.rows, self._weights, conditional, self._added) if variable.is_continuous else None
+            _seen_moments(self.rows, self.weights, conditional, self._added) if variable.is_continuous else None
             for variable, conditional in pairs
         ]
 
@@ -148,34 +149,34 @@ class OfBoth:
         q = of.conditional.n_groups
         if q == 1 or q > MOST_CONFIGURATIONS or not self._added:
             return np.zeros(self.rows.n_rows)
-        share = self._weights / self._weights.sum()
+        share = self.weights / self.weights.sum()
         found = np.zeros(self.rows.n_rows)
         for j in np.flatnonzero(sums.any(axis=1)):
             of_row = of.in_configuration(self.rows, int(j)) @ sums[j] / self.total
             found += of_row - share @ of_row
-        return np.asarray(found * self._added / self._weights.sum())
+        return np.asarray(found * self._added / self.weights.sum())
 
     def removals(self, answer: Answer) -> Numbers:
         """Return the answer less what it is without each row, (n_rows,), with its leverage in the regressions."""
         if self._gaps:
-            return self._weights * self.values(answer)
+            return self.weights * self.values(answer)
         of_labels, of_numbers = self._derivatives(answer)
         found = np.zeros(self.rows.n_rows)
         if self._label_at:
-            found += self._weights * self.labels.sums(self.labels.direction(of_labels))
+            found += self.weights * self.labels.sums(self.labels.direction(of_labels))
         for v, of in self.numbers.items():
             values, at = of(self.rows)
             n = self.total / of.inverse[at]
             squared = np.maximum(values[:, -1] * np.sqrt(2 / of.inverse[at]) + 1, 0.0)  # e^2
             with np.errstate(divide="ignore", invalid="ignore"):
                 length = (values[:, :-1] ** 2).sum(axis=1) / self.total
-                leverage = np.where(squared > 0, length / squared, 0.0) * self._weights
+                leverage = np.where(squared > 0, length / squared, 0.0) * self.weights
                 rest = np.maximum(1 - leverage, SMALLEST)
                 level = np.einsum("nk,nk->n", values[:, :-1], of_numbers[v][at, :-1]) / self.total
-                level *= self._weights / rest
-                kept = (1 - self._weights * squared / (n * rest)) * n / (n - self._weights)
+                level *= self.weights / rest
+                kept = (1 - self.weights * squared / (n * rest)) * n / (n - self.weights)
                 spread = -0.5 * np.log(np.maximum(kept, SMALLEST)) * np.sqrt(2 / of.inverse[at])
-            found += level + spread * of_numbers[v][at, -1] + self._weights * self._by_all_rows(of, of_numbers[v])
+            found += level + spread * of_numbers[v][at, -1] + self.weights * self._by_all_rows(of, of_numbers[v])
         return found
 
     def without(self, weights: Numbers) -> Any:
@@ -208,10 +209,3 @@ def _seen_moments(rows: Table, weights: Numbers, conditional: Any, added: float)
     centre = sums / np.maximum(n, SMALLEST)[:, None]
     spread = products / np.maximum(n, SMALLEST)[:, None, None] - centre[:, :, None] * centre[:, None, :]
     return ParentMoments(n / total, centre + middle, spread)
-
-
-def response_of(net: Any, table: Table, n_rows: float | None) -> Response:
-    """Return the response of a network to the rows that it was fitted to."""
-    made: Any = OfTables if net.values == "states" else OfBoth
-    found: Response = made(net, table, n_rows)
-    return found

@@ -23,6 +23,7 @@ from fishernet.models.sequences.alphabet import (
     alphabet_of_columns,
     checked_numbers,
     checked_rows,
+    tables_like,
     with_sets,
 )
 from fishernet.models.sequences.alphabet import Strings as Encoded
@@ -112,6 +113,8 @@ class HiddenMarkovModel(WithoutVariables):
     """What it is called."""
     values: ClassVar[Literal["symbols"]] = "symbols"
     """Its data are strings of symbols."""
+    has_hidden_states: ClassVar[bool] = True
+    """Its states are only expected."""
 
     alphabet: Alphabet
     """The symbols."""
@@ -302,6 +305,62 @@ class HiddenMarkovModel(WithoutVariables):
         """Return how often the trajectories of each string are expected to use each parameter."""
         encoded = self.alphabet.encode(strings)
         return counts_of_each(self.native_for(encoded), self.parameters, encoded)
+
+    @property
+    def probability_tables(self) -> tuple[Numbers, ...]:
+        """Its parameters as tables whose rows are distributions: of symbols, of the next state, and of the first one.
+
+        The empty symbol, stopping after a state and stopping at once are last columns, where there are some.
+        """
+        emission = self.parameters.by_name()["emission"]
+        if self.final is None:
+            return emission, self.transition, self.initial[None]
+        moves = np.column_stack([self.transition, self.final])
+        return emission, moves, np.append(self.initial, self.stop_at_once)[None]
+
+    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
+        """Return the model with other parameters.
+
+        Parameters
+        ----------
+        tables : sequence of three arrays
+            As `probability_tables`.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> hmm = fn.learn.hidden_markov_model(["aab", "abb"], n_states=2, seed=1)
+        >>> hmm.with_probability_tables(hmm.probability_tables) == hmm
+        True
+        """
+        emission, moves, begin = tables_like(tables, self.probability_tables)
+        stops = None if self.final is None else moves[:, -1]
+        n = self.n_states
+        options = {**self._options(), "final": stops}
+        return type(self)(begin[0, :n], moves[:, :n], emission, **options)
+
+    def counts(self, strings: Strings) -> Numbers:
+        """Return how often each string is expected to use each parameter, (n, cells of `probability_tables`).
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> hmm = fn.HiddenMarkovModel([1, 0], [[0.5, 0.5], [0, 1]], [[1, 0], [0.5, 0.5]], alphabet="ab")
+        >>> hmm.counts(["ab"])  # two symbols, a move, a beginning
+        array([[1., 0., 0., 1., 0., 1., 0., 0., 1., 0.]])
+        """
+        found = self.expected_counts(strings)
+        moves, begin = found.transition, found.initial
+        if found.final is not None:
+            moves = np.concatenate([moves, found.final[..., None]], axis=2)
+            at_once = np.maximum(1 - begin.sum(axis=1), 0.0) if self.stop_at_once > 0 else np.zeros(len(begin))
+            begin = np.column_stack([begin, at_once])
+        return np.concatenate([part.reshape(len(begin), -1) for part in (found.emission, moves, begin)], axis=1)
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of the log-probability of each string by the parameters.

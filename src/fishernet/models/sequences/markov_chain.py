@@ -29,7 +29,7 @@ from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data.arrays import as_integers
 from fishernet.models.model import WithoutVariables
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows, tables_like
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.ambiguous_steps import Passed, Run, known_steps, passed, runs
 from fishernet.models.sequences.chain_information import (
@@ -100,6 +100,8 @@ class MarkovChain(WithoutVariables):
     """What it is called."""
     values: ClassVar[Literal["symbols"]] = "symbols"
     """Its data are strings of symbols."""
+    has_hidden_states: ClassVar[bool] = False
+    """Every symbol is seen."""
 
     alphabet: Alphabet
     """The symbols."""
@@ -147,6 +149,30 @@ class MarkovChain(WithoutVariables):
         for run, through in self.passes(encoded):
             found[run.owner] += through.log
         return found
+
+    @property
+    def probability_tables(self) -> tuple[Numbers, ...]:
+        """Its parameters as a table with a row for each context, a distribution."""
+        return (self._rows,)
+
+    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
+        """Return the chain with other probabilities of the symbols after each context.
+
+        Parameters
+        ----------
+        tables : sequence of one (n_contexts, n_symbols) array
+            As `probability_tables`.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> chain = fn.learn.markov_chain(["aab"], order=1)
+        >>> chain.with_probability_tables(chain.probability_tables) == chain
+        True
+        """
+        alphabet, order, transition = self._parts()
+        [rows] = tables_like(tables, self.probability_tables)
+        return type(self)(alphabet, order, rows.reshape(transition.shape), **self._options())
 
     def counts(self, strings: Strings) -> Any:
         """Return how often each string goes from a context to a symbol, (n, n_parameters), as a sparse csr_array.

@@ -29,6 +29,7 @@ from fishernet.models.sequences.alphabet import (
     checked_rows,
     of_symbols,
     require_symbol,
+    tables_like,
     with_sets,
 )
 from fishernet.models.sequences.hmm_counts import require_possible, uses
@@ -218,6 +219,8 @@ class HiddenTree(WithoutVariables):
     """What it is called."""
     values: ClassVar[Literal["symbols"]] = "symbols"
     """Its data are strings of symbols."""
+    has_hidden_states: ClassVar[bool] = True
+    """Its states are only expected."""
     shape: TreeShape
     """The tree."""
     alphabet: Alphabet
@@ -414,6 +417,51 @@ class HiddenTree(WithoutVariables):
             uses(emission, self.emission),
             float(log_prob.sum()),
         )
+
+    @property
+    def probability_tables(self) -> tuple[Numbers, ...]:
+        """Its parameters as tables whose rows are distributions: of symbols, of children's states, of the root's."""
+        of_states = self.emission, self.transition
+        return (*[part.reshape(-1, part.shape[-1]) for part in of_states], self.root[None])
+
+    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
+        """Return the model with other parameters.
+
+        Parameters
+        ----------
+        tables : sequence of three arrays
+            As `probability_tables`.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> tree = fn.HiddenTree([0, 1], [0.4, 0.6], [[0.8, 0.2], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]], alphabet="ab")
+        >>> tree.with_probability_tables(tree.probability_tables) == tree
+        True
+        """
+        emission, transition, root = tables_like(tables, self.probability_tables)
+        moved = transition.reshape(self.transition.shape), emission.reshape(self.emission.shape)
+        return type(self)(self.shape, root[0], *moved, **self._options())
+
+    def counts(self, strings: Strings) -> Numbers:
+        """Return how often each string is expected to use each parameter, (n, cells of `probability_tables`).
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> tree = fn.HiddenTree([0, 1], [1, 0], [[0.8, 0.2], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]], alphabet="ab")
+        >>> tree.counts(["ab"])  # two symbols, no inner branch, a root
+        array([[1., 1., 0., 0., 0., 0., 0., 0., 1., 0.]])
+        """
+        quotients, log_prob = self.native.quotients(self.encode(strings), True)
+        require_possible(~np.isneginf(log_prob))
+        parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
+        return np.hstack([uses(part, theta).reshape(len(log_prob), -1) for part, theta in parts])
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability by the parameters.
