@@ -56,7 +56,7 @@ class Distribution(Brief):
 
     @classmethod
     def _of_array(cls, p: Array) -> Distribution:
-        where = np.nonzero(p)
+        where = np.nonzero(np.atleast_1d(p))[: p.ndim]
         codes = np.stack(where, axis=1) if p.ndim else np.zeros((1, 0))
         return cls(p.shape, codes.astype(np.int64), p[where] if p.ndim else np.ones(1))
 
@@ -64,7 +64,8 @@ class Distribution(Brief):
     def _of_table(cls, table: Table) -> Distribution:
         require_categorical(table.variables, "a divergence")
         table.require_complete("a divergence")
-        codes = np.stack([column.astype(np.int64) for column in table.codes], axis=1)
+        shape = len(table.codes), table.n_rows
+        codes = np.array([column.astype(np.int64) for column in table.codes], np.int64).reshape(shape).T
         weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
         occurs = weights > 0
         if not occurs.any():

@@ -186,6 +186,7 @@ def best_graphs(
     ['from', 'to', 'strength', 'direction']
     """
     check.number(within, "within", least=0)
+    check.number(max_memory, "max_memory", above=0)
     most = check.integer(most, "most", least=1)
     source = table if isinstance(table, np.ndarray) else as_source(table)
     lacking = None if isinstance(source, np.ndarray) or not source.has_missing else source

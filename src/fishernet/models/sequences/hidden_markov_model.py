@@ -360,7 +360,8 @@ class HiddenMarkovModel(WithoutVariables):
             moves = np.concatenate([moves, found.final[..., None]], axis=2)
             at_once = np.maximum(1 - begin.sum(axis=1), 0.0) if self.stop_at_once > 0 else np.zeros(len(begin))
             begin = np.column_stack([begin, at_once])
-        return np.concatenate([part.reshape(len(begin), -1) for part in (found.emission, moves, begin)], axis=1)
+        parts = (found.emission, moves, begin)
+        return np.concatenate([part.reshape(len(begin), math.prod(part.shape[1:])) for part in parts], axis=1)
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of the log-probability of each string by the parameters.

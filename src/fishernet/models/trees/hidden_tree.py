@@ -461,7 +461,7 @@ class HiddenTree(WithoutVariables):
         quotients, log_prob = self.native.quotients(self.encode(strings), True)
         require_possible(~np.isneginf(log_prob))
         parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
-        return np.hstack([uses(part, theta).reshape(len(log_prob), -1) for part, theta in parts])
+        return np.hstack([uses(part, theta).reshape(len(log_prob), theta.size) for part, theta in parts])
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability by the parameters.
