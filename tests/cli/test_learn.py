@@ -185,8 +185,10 @@ def test_without_holdout_everything_is_learned_from_all_rows(name: str, request:
     assert "no rows were held out" in good(*words, "--holdout", 0).out
 
 
-@pytest.mark.parametrize("name", ["bn", "tan", "chow-liu", "gaussian", "bn-fractional"])
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [("bn", "png"), ("bn", "svg"), ("bn", "pdf"), ("tan", "png"), ("chow-liu", "pdf"), ("gaussian", "svg")],
+)
 def test_the_graph_that_was_learned_is_drawn(name: str, ending: str, request: pytest.FixtureRequest) -> None:
     path, words = words_of(name, request)
     plot, again, model = (path.with_name(file) for file in (f"graph.{ending}", f"again.{ending}", "m.json"))

@@ -196,7 +196,7 @@ FITTED: dict[str, tuple[Any, Any, int]] = {
 def test_numbers_fitted_to_few_rows_are_rarely_said_to_misfit(draw: Any, fit: Any, n: int) -> None:
     def rejects(seed: int) -> bool:
         rows = draw(2 * n, seed)
-        return score_test(FisherKernel(fit(rows[:n])), rows[n:], simulations=39, seed=seed).p_value <= 0.05
+        return score_test(FisherKernel(fit(rows[:n])), rows[n:], simulations=19, seed=seed).p_value <= 0.05
 
     assert_at_most(map(rejects, range(60)), 0.05)
 

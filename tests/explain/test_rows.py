@@ -145,7 +145,7 @@ def test_missing_cells_count_by_what_they_leave_open() -> None:
         columns.append(with_gaps)
     gaps = fn.Table.adopt(table.variables, columns, n_rows=table.n_rows)
     start = fn.learn.parameters(DAG, table)
-    fit: Fit = lambda rows: fn.learn.parameters(DAG, rows, start=start, tolerance=0, max_steps=3000)  # noqa: E731
+    fit: Fit = lambda rows: fn.learn.parameters(DAG, rows, start=start, tolerance=0, max_steps=1000)  # noqa: E731
     net = fit(gaps)
     asked: Asked = {"query": "v3", "state": "s0", "given": {"v0": "s1"}}
     found = fn.explain.rows(net, gaps, **asked)
