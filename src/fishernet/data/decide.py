@@ -15,13 +15,13 @@ Identifiers are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fishernet.base.errors import MissingValueError, SchemaError, warn
-from fishernet.base.names import are, counted, listed, several
+from fishernet.base.names import Positions, are, counted, listed, positions, several
 from fishernet.base.remedies import Remedy
 from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
 from fishernet.data.encoding.cells import no_labels_error
@@ -299,6 +299,20 @@ def decide_complete(decided: Decided, summary: TableSummary, options: Options) -
         reading = before[column.name].reading
         found[column.name] = decide(replace(column.read_by(reading), reading=reading), options, OF_KEPT)
     return replace(decided, decisions=tuple([found.get(d.name, d) for d in decided.decisions]))
+
+
+def column_places(names: Sequence[str], wanted: str | Iterable[str], decisions: Sequence[Decision]) -> Positions:
+    """Return the positions of columns; SchemaError names an unknown one, and says why one was left out."""
+    try:
+        return positions(names, wanted, "column")
+    except SchemaError:
+        asked = {wanted} if isinstance(wanted, str) else set(wanted)
+        for decision in decisions:
+            if decision.left_out and decision.name in asked:
+                keeping = [Remedy({keyword: [decision.name]}, "keep it") for keyword in decision.overrule[:1]]
+                fact = f"column {decision.name!r} was left out: {decision.why}"
+                raise SchemaError(fact, remedies=keeping) from None
+        raise
 
 
 def refuse_where_asked(missing: dict[str, int], options: Options) -> None:

@@ -6,7 +6,7 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, warn
-from fishernet.base.names import are, counted
+from fishernet.base.names import Positions, are, counted, positions
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
@@ -53,6 +53,10 @@ class Source(Protocol):
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return tuple([variable.name for variable in self.variables])
+
+    def places(self, names: str | Iterable[str]) -> Positions:
+        """Return the positions of columns; SchemaError names an unknown one, and says why one was left out."""
+        return positions(self.names, names, "column")
 
     @property
     def rows(self) -> Table | None:

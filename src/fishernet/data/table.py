@@ -14,7 +14,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
-from fishernet.base.names import counted, listed, positions, several
+from fishernet.base.names import Positions, counted, listed, several
 from fishernet.base.random import Seed, drawn_share, generator
 from fishernet.base.remedies import Remedy
 from fishernet.base.vocabulary import BinningName, UnknownName
@@ -35,7 +35,7 @@ from fishernet.data.arrays import (
     total_weight,
 )
 from fishernet.data.arrow import frame_columns, table_of
-from fishernet.data.decide import Decision
+from fishernet.data.decide import Decision, column_places
 from fishernet.data.describe import Description, Summary, described, spreads, summarized
 from fishernet.data.digest import rows_digest
 from fishernet.data.encode import Encoded, Scales, encoded, on_scales, told_of_bins, with_missing_states
@@ -392,6 +392,10 @@ class Table(GivesFrames):
         """The weights as integers for exact sums, and what 1 stands for; (weights, 1) where they are whole."""
         return (None, 1.0) if self._weights is None else in_units(self._weights)
 
+    def places(self, names: str | Iterable[str]) -> Positions:
+        """Return the positions of columns; SchemaError names an unknown one, and says why one was left out."""
+        return column_places(self.names, names, self._decisions)
+
     @property
     def codes(self) -> tuple[Cells, ...]:
         """One read-only (n_rows,) array a column: codes of its own unsigned type, or float64 numbers."""
@@ -399,7 +403,7 @@ class Table(GivesFrames):
 
     def column(self, name: str) -> Cells:
         """Return the cells of one column, (n_rows,) and read-only: unsigned codes, or float64 numbers."""
-        return self._columns[positions(self.names, [name], "column")[0]]
+        return self._columns[self.places(name)[0]]
 
     @property
     def numbers(self) -> npt.NDArray[np.float64]:
@@ -548,7 +552,7 @@ class Table(GivesFrames):
             missing; or its numbers, NaN where one is.
         """
         if isinstance(rows, str):
-            position = positions(self.names, [rows], "column")[0]
+            position = self.places(rows)[0]
             return self._variables[position].labels(self._columns[position])
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
@@ -710,7 +714,7 @@ class Table(GivesFrames):
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
-        chosen = positions(self.names, names, "column")
+        chosen = self.places(names)
         return self._remade([self._variables[i] for i in chosen], [self._columns[i] for i in chosen])
 
     def reweighted(self, weights: Weights | None) -> Self:

@@ -140,7 +140,7 @@ def mislabelled(table: Any, target: str, *, net: Any = None) -> Mislabelled:
     data = as_data(table, "explain.mislabelled")
     if net is not None:
         return _judged(net, data, target)
-    positions(data.names, [target], "column")
+    data.places(target)
     data = cast(Table, categorical_source(data, purpose="judging labels"))
     rows = _with_missing_states(data, target)
     known = rows.drop_missing()  # of the target

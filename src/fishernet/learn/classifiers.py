@@ -149,7 +149,7 @@ def naive_bayes(
 def with_label(table: Any, target: str) -> Source:
     """Return a source in which the class has labels: a number is cut into bins, with a warning."""
     source = as_source(table)
-    c = positions(source.names, [target], "column")[0]
+    c = source.places(target)[0]
     if not source.variables[c].is_continuous:
         return source
     cut = source.discretize({target: AUTO})
@@ -313,7 +313,7 @@ def _classification(table: Any, target: str, max_cells: float | None) -> tuple[S
     """Return the data, the position of the class, those of all other variables, and the limit on cells."""
     source, limit = as_source(table), checked_cells(max_cells)
     names = source.names
-    c = positions(names, [target], "column")[0]
+    c = source.places(target)[0]
     if source.variables[c].cardinality < 2:
         raise SchemaError(
             f"the class {target!r} has the single state {source.variables[c].states[0]!r}; nothing tells it apart"

@@ -11,7 +11,7 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, positions, shown
+from fishernet.base.names import listed, shown
 from fishernet.base.progress import Watch
 from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
 from fishernet.data import Scatter, Source, Table, as_scatter, as_source
@@ -260,7 +260,7 @@ def parameters(
     kind = KINDS[make](source.total, options)
     if available_cases or lacks_states:
         source = AvailableCases(source)
-    where = positions(source.names, dag.names, "column")
+    where = source.places(dag.names)
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
     if variables and all(variable.is_continuous and variable.scale is None for variable in variables):
@@ -307,7 +307,7 @@ def _incomplete_numbers(source: Source, names: Sequence[str]) -> Table | None:
     """Return the columns of a graph where they are numbers of a table and some are missing."""
     if not source.has_missing or source.rows is None:
         return None
-    positions(source.names, names, "column")
+    source.places(names)
     used = source.rows.select(names)
     numbers = used.has_missing and all(variable.is_continuous for variable in used.variables)
     return as_numbers(used, purpose="a Gaussian model", gaps=True) if numbers else None

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import positions
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import word
 from fishernet.data.encoding.labels import as_text
@@ -282,7 +281,7 @@ def _ranks(distances: Array) -> Array:
 
 def _column(table: Any, name: str, others: Positions) -> tuple[Any, Array]:
     """Return a column's variable, and its codes or numbers of some rows."""
-    (place,) = positions(table.names, [name], "column")
+    (place,) = table.places(name)
     return table.variables[place], np.asarray(table[others].select([name]).column(name))
 
 

@@ -25,7 +25,6 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import warn
-from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
 from fishernet.data.source import part_of
 from fishernet.data.statistics.counting import flat_sets
@@ -297,7 +296,7 @@ def local_scores(source: Source, families: Families, score: Score) -> npt.NDArra
 
 def family_positions(source: Source, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
-    where = positions(source.names, dag.names, "column")
+    where = source.places(dag.names)
     return Families.from_pairs((where[i], [where[p] for p in others]) for i, others in enumerate(dag.families))
 
 

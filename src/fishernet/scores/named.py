@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import check_names, listed, positions, shown
+from fishernet.base.names import check_names, listed, shown
 from fishernet.base.vocabulary import ScoreName, refuse_options, word
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.available import scored_cells
@@ -193,6 +193,6 @@ def local_score(
     source = how.source(data)
     family_names = [child, *check.items(parents, "parents")]
     check_names(family_names)
-    where = positions(source.names, family_names, "column")
+    where = source.places(family_names)
     family = Families.from_pairs([(where[0], where[1:])])
     return float(local_scores(source, family, how)[0])

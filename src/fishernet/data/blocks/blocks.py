@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import a, several
+from fishernet.base.names import Positions, a, several
 from fishernet.base.vocabulary import BinningName
 from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.blocks.places import Places
 from fishernet.data.blocks.workers import places_of
-from fishernet.data.decide import Decision
+from fishernet.data.decide import Decision, column_places
 from fishernet.data.describe import Description, Spreads, Summary, described, spreads
 from fishernet.data.encode import told_of_bins
 from fishernet.data.encoding.bins import bins_found, in_bins, is_cut, place_of
@@ -158,6 +158,10 @@ class Blocks(Source):
             Takes a `Table`. It travels to where the rows are, and its answer back, so both are pickled there.
         """
         return self._places.each(self._held, function)
+
+    def places(self, names: str | Iterable[str]) -> Positions:
+        """Return the positions of columns; SchemaError names an unknown one, and says why one was left out."""
+        return column_places(self.names, names, self._decisions)
 
     def sum(self, function: Callable[[Table], Answer]) -> Answer:
         """Return the sum of the function's answers for the tables of all parts, added with ``+`` where the rows are.

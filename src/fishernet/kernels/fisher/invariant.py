@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
-from fishernet.base.names import positions
 from fishernet.base.progress import Reporter
 from fishernet.data import Source, Table
 from fishernet.data.arrays import row_blocks
@@ -216,7 +215,7 @@ class Invariant(Metric):
 
     def mean_of_statistics(self, source: Source) -> Matrix:
         """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
-        where = positions(source.names, self._model.names, "column")
+        where = source.places(self._model.names)
         for v, variable in zip(where, self._model.variables, strict=True):
             if source.variables[v] != variable:
                 raise SchemaError(f"{variable.name!r} has other states in the source than in the network")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import positions
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ScoreName
 from fishernet.data import Source
@@ -87,7 +86,7 @@ def merge_rows(
     require_categorical(net.variables, "merging rows")
     how = named_score(score, **options)
     source = _matched(net, table)
-    where = positions(source.names, net.names, "column")
+    where = source.places(net.names)
     merging = MergedFit(how, source.total)
     reporter = Reporter(progress, "merging rows")
     conditionals, statistics = [], []
