@@ -446,7 +446,7 @@ def _checked_cut(where: str, cut: Any) -> Pieces:
     try:
         cuts = tuple(float(point) for point in cut)
     except (TypeError, ValueError):
-        raise SchemaError(f"{where} must hold numbers, not {list(cut)!r}", parameter="bins") from None
+        raise SchemaError(f"{where} must hold numbers, not {shown(list(cut))}", parameter="bins") from None
     ascending = all(low < high for low, high in pairwise(cuts))
     if not ascending or not all(map(math.isfinite, cuts)):
         raise SchemaError(f"{where} must be finite and ascending, not {list(cuts)}", parameter="bins")

@@ -45,7 +45,7 @@ def _plain(state: Any, name: str) -> State:
         return int(value)
     if not isinstance(value, float):
         raise SchemaError(
-            f"variable {name!r}: a state must be a str, int, float or bool, not {type(state).__name__} ({state!r})"
+            f"variable {name!r}: a state must be a str, int, float or bool, not {type(state).__name__} ({shown(state)})"
         )
     if not math.isfinite(value):
         raise SchemaError(f"variable {name!r}: {value!r} cannot be a state; missing cells are no state of their own")
@@ -498,7 +498,7 @@ def require_continuous(variables: Iterable[Column], purpose: str, remedy: str = 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str):
-        raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")
+        raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({shown(name)})")
 
 
 def _checked_cuts(name: str, cuts: Iterable[float], states: tuple[State, ...]) -> tuple[float, ...]:
@@ -515,7 +515,7 @@ def _checked_bounds(name: str, bounds: Iterable[float], cuts: tuple[float, ...] 
     found = check.items(bounds, "bounds", "numbers")
     numbers = len(found) == 2 and all(isinstance(x, int | float) and math.isfinite(x) for x in found)
     if not numbers or found[0] > found[1]:
-        raise SchemaError(f"variable {name!r}: bounds are two finite numbers, ascending, not {list(found)}")
+        raise SchemaError(f"variable {name!r}: bounds are two finite numbers, ascending, not {shown(list(found))}")
     if cuts is None:
         raise SchemaError(f"variable {name!r}: bounds are for numbers cut into bins, and there are no cuts")
     low, high = found
