@@ -160,6 +160,8 @@ class OfCounts(ABC):
     """Whether counts are only expected, given what is known."""
     weights: Numbers
     """(n_rows,) what each row counts."""
+    most_steps: int = MOST_EM_STEPS
+    """How many steps of expectation and maximization a fit takes at most."""
 
     @abstractmethod
     def made(self, tables: Tables, total: float) -> Any:
@@ -206,7 +208,7 @@ class OfCounts(ABC):
 
         tables, net, wait, until, last = self.theta, self.net, 1, 1, 0.0
         later, left = stepped(tables, net)
-        for step in range(MOST_EM_STEPS):
+        for step in range(self.most_steps):
             if not self.hides or left < EM_TOLERANCE:
                 break
             if step >= until and left > last / 2:

@@ -455,7 +455,8 @@ def rows(
     if not net.conditionals and not of_strings:
         what = f"explain.rows takes Bayesian and dependency networks and models of strings, not {a(type(net).__name__)}"
         raise SchemaError(what)
-    data = listed_items(table) if of_strings else as_data(table, "explain.rows")
+    strings = table if isinstance(table, list) else None  # the same list is the same strings
+    data = (strings or listed_items(table)) if of_strings else as_data(table, "explain.rows")
     if of_strings and not data:
         raise SchemaError("no strings have no influence; give those that the model was learned from")
     if n_rows is not None:

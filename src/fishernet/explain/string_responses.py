@@ -18,6 +18,7 @@ from fishernet.explain.answers import Answer
 from fishernet.explain.counts import (
     CLOSE,
     CLOSE_BY_EM,
+    MOST_EM_STEPS,
     OF_OTHER_ROWS,
     USUAL,
     Numbers,
@@ -27,6 +28,8 @@ from fishernet.explain.counts import (
     smoothing_of,
 )
 
+MOST_SYMBOLS = 2e7  # that all steps of a fit look at
+FEWEST_STEPS = 20
 USUAL_BY_EM = (*USUAL, 0.01)  # pseudo-counts
 
 
@@ -37,7 +40,8 @@ class OfStrings(OfCounts):
         self.table = strings
         self.weights = np.ones(len(strings)) if weights is None else weights
         self._given_rows = n_rows
-        self.hides = net.has_hidden_states or net.alphabet.encode(self.table).sets is not None
+        self.hides = net.has_hidden_states or net.encode(strings).sets is not None
+        self.most_steps = int(np.clip(MOST_SYMBOLS / max(sum(map(len, strings)), 1), FEWEST_STEPS, MOST_EM_STEPS))
         self._look_at(net)
         near = CLOSE_BY_EM if self.hides else CLOSE
         self.smoothing = smoothing_of(self.theta, self.counts, near, USUAL_BY_EM) if n_rows is None else None
@@ -69,9 +73,9 @@ class OfStrings(OfCounts):
 
     def counting(self, weights: Numbers) -> Callable[[Any], Tables]:
         """Return what tells the counts of strings with some weights under a model."""
-        kept = np.flatnonzero(weights)
-        strings = [self.table[place] for place in kept.tolist()]
-        return lambda net: self.parted(weights[kept] @ net.counts(strings))
+        strings = [self.table[place] for place in np.flatnonzero(weights).tolist()]
+        encoded = self.net.encode(strings)
+        return lambda net: self.parted(net.total_counts(encoded))
 
     def derivative(self, answer: Answer) -> Tables:
         """Return V: the derivatives of an answer by the logarithms of the probabilities."""

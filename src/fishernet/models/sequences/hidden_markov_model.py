@@ -35,6 +35,7 @@ from fishernet.models.sequences.hmm_counts import (
     draw,
     require_possible,
     scores,
+    summed_counts,
 )
 
 Strings = Iterable[Sequence[Hashable]]
@@ -306,6 +307,10 @@ class HiddenMarkovModel(WithoutVariables):
         encoded = self.alphabet.encode(strings)
         return counts_of_each(self.native_for(encoded), self.parameters, encoded)
 
+    def encode(self, strings: Strings) -> Encoded:
+        """Return strings as codes of the alphabet; what is unknown is treated as it says."""
+        return self.alphabet.encode(strings)
+
     @property
     def probability_tables(self) -> tuple[Numbers, ...]:
         """Its parameters as tables whose rows are distributions: of symbols, of the next state, and of the first one.
@@ -354,11 +359,19 @@ class HiddenMarkovModel(WithoutVariables):
         >>> hmm.counts(["ab"])  # two symbols, a move, a beginning
         array([[1., 0., 0., 1., 0., 1., 0., 0., 1., 0.]])
         """
-        found = self.expected_counts(strings)
+        return self._cells(self.expected_counts(strings))
+
+    def total_counts(self, encoded: Encoded) -> Numbers:
+        """Return the sums of `counts` over strings that ``alphabet.encode`` gave, (cells,)."""
+        found = summed_counts(self.native_for(encoded), self.parameters, encoded)
+        return np.asarray(self._cells(found, len(encoded))[0])
+
+    def _cells(self, found: HmmCounts, of: int = 1) -> Numbers:
+        """Return counts of each string, or of so many together, in the order of `probability_tables`."""
         moves, begin = found.transition, found.initial
         if found.final is not None:
             moves = np.concatenate([moves, found.final[..., None]], axis=2)
-            at_once = np.maximum(1 - begin.sum(axis=1), 0.0) if self.stop_at_once > 0 else np.zeros(len(begin))
+            at_once = np.maximum(of - begin.sum(axis=1), 0.0) if self.stop_at_once > 0 else np.zeros(len(begin))
             begin = np.column_stack([begin, at_once])
         parts = (found.emission, moves, begin)
         return np.concatenate([part.reshape(len(begin), math.prod(part.shape[1:])) for part in parts], axis=1)

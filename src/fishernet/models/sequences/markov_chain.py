@@ -150,6 +150,10 @@ class MarkovChain(WithoutVariables):
             found[run.owner] += through.log
         return found
 
+    def encode(self, strings: Strings) -> Encoded:
+        """Return strings as codes of the alphabet; what is unknown is treated as it says."""
+        return self.alphabet.encode(strings)
+
     @property
     def probability_tables(self) -> tuple[Numbers, ...]:
         """Its parameters as a table with a row for each context, a distribution."""
@@ -193,6 +197,14 @@ class MarkovChain(WithoutVariables):
         return _sparse(
             np.concatenate([owners, unclear.row]), np.concatenate([cells, unclear.col]), values, unclear.shape
         )
+
+    def total_counts(self, encoded: Encoded) -> Numbers:
+        """Return the sums of `counts` over strings that ``alphabet.encode`` gave, (n_parameters,)."""
+        _, cells = self._steps(encoded)
+        unclear = self._unclear(encoded)
+        known = np.bincount(cells, minlength=self.n_parameters)
+        of_others = np.bincount(unclear.col, unclear.data * self.transition.ravel()[unclear.col], self.n_parameters)
+        return np.asarray(known + of_others)
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability ([1]_, example 12.32).

@@ -463,6 +463,11 @@ class HiddenTree(WithoutVariables):
         parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
         return np.hstack([uses(part, theta).reshape(len(log_prob), theta.size) for part, theta in parts])
 
+    def total_counts(self, codes: Codes) -> Numbers:
+        """Return the sums of `counts` over strings that `encode` gave, (cells,)."""
+        found = self.counts_of_codes(codes)
+        return np.concatenate([found.emission.ravel(), found.transition.ravel(), found.root])
+
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability by the parameters.
 
