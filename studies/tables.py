@@ -18,6 +18,8 @@ import numpy as np
 
 from studies.study import DOCS, TOLD, Table, joined, read, write
 
+SECONDS = "seconds"  # in names of tables and columns: what a machine took
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     line = argparse.ArgumentParser(prog="python -m studies.tables", description=__doc__)
@@ -63,9 +65,10 @@ def second_seed(tables: Sequence[Table], others: Sequence[Table]) -> Table:
     rows, by_name = list[list[Any]](), {table.name: table for table in others}
     for table in tables:
         other = by_name.get(table.name)
-        if other is None or table.name == "seconds":
+        if other is None or table.name.endswith(SECONDS):
             continue
-        places = [(at, other.columns.index(name)) for at, name in enumerate(table.columns) if name in other.columns]
+        names = [(at, name) for at, name in enumerate(table.columns) if name in other.columns and name != SECONDS]
+        places = [(at, other.columns.index(name)) for at, name in names]
         waiting = [(_begins(row), row) for row in other.rows]
         apart = list[float]()
         for row in table.rows:
