@@ -306,7 +306,8 @@ def column_places(names: Sequence[str], wanted: str | Iterable[str], decisions: 
     try:
         return positions(names, wanted, "column")
     except SchemaError:
-        asked = {wanted} if isinstance(wanted, str) else set(wanted)
+        given = wanted if isinstance(wanted, Iterable) else ()
+        asked = {wanted} if isinstance(wanted, str) else {name for name in given if isinstance(name, str)}
         for decision in decisions:
             if decision.left_out and decision.name in asked:
                 keeping = [Remedy({keyword: [decision.name]}, "keep it") for keyword in decision.overrule[:1]]

@@ -94,14 +94,12 @@ def read_numbers(texts: Sequence[str], form: TextFormat) -> npt.NDArray[np.float
 
 def value_of(text: str) -> State | None:
     """Return the number or truth value that one text stands for, None where it is neither."""
-    if INFINITE.fullmatch(text):
-        return float(text)
     if INTEGER.fullmatch(text):
         return int(text)
     if DECIMAL.fullmatch(text):
         number = float(text) + 0.0
         return number if math.isfinite(number) else None
-    return TRUTH.get(text)
+    return float(text) if INFINITE.fullmatch(text) else TRUTH.get(text)
 
 
 def as_text(state: State) -> str:
