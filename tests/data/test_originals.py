@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -79,3 +80,34 @@ def test_commands_fill_cells_and_leave_others_as_they_came(tmp_path: Path) -> No
     _, *chosen = good("select", model, path, "-k", 62).cells
     assert {tuple(row[1:4]) for row in chosen} >= {("NA", "?", "yes"), ("n/a", "no", "null")}
     assert good("predict", model, path, "--target", "y", "--id", "id,x").cells[-2][:2] == ["NA", "?"]
+
+
+ODD = pa.table(
+    {
+        "a": ["x", "y"] * 30,
+        "lists": pa.array([["p,q", 'r"s'], None] * 30),
+        "records": pa.array([{"k": 1, "day": datetime.date(2020, 1, 2)}, {"k": 2, "day": None}] * 30),
+        "bytes": [b"\xff\x01", b"ab"] * 30,
+        "letters": [b"12", b"b"] * 30,
+    }
+)
+ODD_CELLS = ("x", '["p,q", "r\\"s"]', '{"k": 1, "day": "2020-01-02"}', "ff01", "12")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
+def test_lists_records_and_bytes_are_written_as_text(ending: str, tmp_path: Path) -> None:
+    write_frame(ODD, tmp_path / f"b{ending}")
+    back = fn.read_table(tmp_path / f"b{ending}", categorical=ODD.column_names)
+    assert tuple(back[name][0] for name in back.names) == ODD_CELLS
+    assert back.missing_counts() == {"lists": 30}
+
+
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")
+def test_commands_write_rows_that_hold_them(tmp_path: Path) -> None:
+    table, model = tmp_path / "a.parquet", tmp_path / "a.json"
+    pq.write_table(ODD, table)
+    good("learn", table, "-o", model)
+    for words in (["cluster", table, "-k", 2], ["impute", model, table], ["select", model, table, "-k", 3]):
+        for path in (tmp_path / "b.csv", tmp_path / "b.xlsx", tmp_path / "b.parquet"):
+            good(*words, "-o", path)
+    assert fn.read_table(tmp_path / "b.csv", categorical=["bytes"])["bytes"].tolist()[0] in ("ff01", "6162")

@@ -36,7 +36,7 @@ from fishernet.data.encoding.dates import PER_SECOND, counted, in_arrow, unit_of
 from fishernet.data.encoding.labels import INTEGER, as_text, typed
 from fishernet.data.encoding.scales import Scale
 from fishernet.data.options import Options
-from fishernet.data.originals import Written, is_index, written_as
+from fishernet.data.originals import Written, are_bytes, is_index, written_as
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 VARIABLE = b"fishernet.variable"
@@ -210,7 +210,7 @@ def _encodable(values: Any, kind: pa.DataType) -> Any:
         return pc.divide(values.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), float(PER_SECOND))
     if types.is_null(kind) or types.is_string_view(kind):
         return values.cast(pa.large_string())
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+    if are_bytes(kind):
         with suppress(pa.ArrowInvalid):
             return values.cast(pa.large_binary()).cast(pa.large_string())
         raise _NoLabelsError("bytes")

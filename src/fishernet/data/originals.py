@@ -9,6 +9,8 @@ stay, and the column's mark says which they are.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -137,7 +139,8 @@ def sheet_columns(frame: pa.Table) -> list[list[Any]]:
     """
     found = []
     for field, column, typed_column in zip(frame.schema, frame.columns, typed_frame(frame).columns, strict=True):
-        cells = typed_column.to_pylist()
+        as_text = pa.types.is_nested(field.type) or are_bytes(field.type)  # of which a sheet has no cells
+        cells = (texts_of(column) if as_text else typed_column).to_pylist()
         if written_as(field):
             if pa.types.is_string(typed_column.type) or pa.types.is_large_string(typed_column.type):
                 cells = _numbers_beside_words(cells)
@@ -177,11 +180,31 @@ def _typed_array(texts: list[str]) -> pa.Array:
         return pa.array(texts, pa.large_string())
 
 
+_as_json = partial(json.dumps, ensure_ascii=False, default=str)
+
+
+def _each(column: pa.ChunkedArray, write: Callable[[Any], str]) -> pa.ChunkedArray:
+    texts = [None if cell is None else write(cell) for cell in column.to_pylist()]
+    return pa.chunked_array([pa.array(texts, pa.large_string())])
+
+
+def are_bytes(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are bytes."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
 def texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of any type that text can show as text; null stays null."""
+    """Return a column as text, lists and records as JSON, bytes that are no UTF-8 as hexadecimal digits; null stays."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
+    if pa.types.is_nested(kind):
+        return _each(column, _as_json)
+    if are_bytes(kind):
+        try:
+            return pc.cast(column, pa.large_binary()).cast(pa.large_string())
+        except pa.ArrowInvalid:
+            return _each(column, bytes.hex)
     return column if pa.types.is_large_string(column.type) else pc.cast(column, pa.large_string())
 
 

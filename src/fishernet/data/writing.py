@@ -20,6 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, SchemaError, warn
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
+from fishernet.data.arrow import is_text
 from fishernet.data.column_summary import summary_of
 from fishernet.data.decide import decide
 from fishernet.data.encoding.cells import Block, Cells, NumberCells
@@ -29,7 +30,7 @@ from fishernet.data.encoding.recode import looked_up
 from fishernet.data.formats.layout import DELIMITERS
 from fishernet.data.formats.sheets import write_sheet
 from fishernet.data.options import DEFAULT_NA, Options
-from fishernet.data.originals import missing_words, sheet_columns, texts_of, typed_frame, written_as
+from fishernet.data.originals import are_bytes, missing_words, sheet_columns, texts_of, typed_frame, written_as
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -195,7 +196,7 @@ def _written(field: pa.Field, column: pa.ChunkedArray, gap: str, escape_formulas
             f"column {field.name!r} is of type {field.type}, which a text file cannot hold; write .parquet or .arrow"
         ) from None
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind) or are_bytes(kind) or pa.types.is_nested(kind):  # text, whatever it may hold
         texts = texts.dictionary_encode()
         quoted = partial(_spelled, words=missing_words(field)) if written_as(field) else _cell
         formulas: set[str] = set()  # words for missing cells that a spreadsheet could take for some
