@@ -39,6 +39,7 @@ from fishernet.models.sequences.hmm_counts import (
 )
 
 Strings = Iterable[Sequence[Hashable]]
+ROUNDING = 1e-12  # of a sum of probabilities
 
 MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
@@ -312,6 +313,11 @@ class HiddenMarkovModel(WithoutVariables):
         return self.alphabet.encode(strings)
 
     @property
+    def _stops_at_once(self) -> bool:
+        """Whether trajectories may be empty by more than rounding."""
+        return self.stop_at_once > ROUNDING
+
+    @property
     def probability_tables(self) -> tuple[Numbers, ...]:
         """Its parameters as tables whose rows are distributions: of symbols, of the next state, and of the first one.
 
@@ -321,7 +327,7 @@ class HiddenMarkovModel(WithoutVariables):
         if self.final is None:
             return emission, self.transition, self.initial[None]
         moves = np.column_stack([self.transition, self.final])
-        return emission, moves, np.append(self.initial, self.stop_at_once)[None]
+        return emission, moves, np.append(self.initial, self.stop_at_once if self._stops_at_once else 0.0)[None]
 
     def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
         """Return the model with other parameters.
@@ -371,7 +377,7 @@ class HiddenMarkovModel(WithoutVariables):
         moves, begin = found.transition, found.initial
         if found.final is not None:
             moves = np.concatenate([moves, found.final[..., None]], axis=2)
-            at_once = np.maximum(of - begin.sum(axis=1), 0.0) if self.stop_at_once > 0 else np.zeros(len(begin))
+            at_once = np.maximum(of - begin.sum(axis=1), 0.0) if self._stops_at_once else np.zeros(len(begin))
             begin = np.column_stack([begin, at_once])
         parts = (found.emission, moves, begin)
         return np.concatenate([part.reshape(len(begin), math.prod(part.shape[1:])) for part in parts], axis=1)

@@ -21,7 +21,6 @@ from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityE
 from fishernet.base.names import shown
 from fishernet.models.sequences.alphabet import Numbers, Strings, of_symbols, with_sets
 
-ROUNDING = 1e-12  # of a sum of probabilities
 MOST_CELLS = 2**31  # of scores, 16 GiB
 SUMMED = 64  # strings that the core sums to a row, at least
 MOST_SUMMED = 2**25  # cells of these rows
@@ -52,8 +51,7 @@ class Parameters:
     @property
     def stop_at_once(self) -> float:
         """The probability of stopping at once, what `initial` lacks to 1 with a final state."""
-        lacking = 0.0 if self.final is None else 1.0 - float(self.initial.sum())
-        return lacking if lacking > ROUNDING else 0.0
+        return 0.0 if self.final is None else max(0.0, 1.0 - float(self.initial.sum()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
