@@ -335,7 +335,8 @@ def test_node_average_scores_are_sums_over_complete_rows(
         likelihood = (alone[alone > 0] * np.log(alone[alone > 0] / alone.sum())).sum()
         times = total / n if n else 0.0
         free, configurations = sizes[child] - 1, np.prod(sizes[family[:-1]])
-        dearer = max(price, times * np.log(total) / 2)
+        charged = max(1 + caution * (times - 1), times - 2.5) if n else 0.0
+        dearer = max(price, charged * np.log(total) / 2)
         wanted = times * information - (price + dearer * (configurations - 1)) * free
         wanted += total / alone.sum() * likelihood if alone.any() else 0.0
         assert got == pytest.approx(wanted, rel=1e-9, abs=1e-8)

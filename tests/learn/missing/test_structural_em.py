@@ -75,6 +75,28 @@ def test_graphs_are_nearer_to_the_true_one_than_those_of_complete_families() -> 
     assert distances["em"] < 0.8 * distances["node-average"]
 
 
+def test_with_four_cells_in_ten_missing_dependences_are_still_found() -> None:
+    """By the full price of few rows the first graph lacks them, and what is expected under it confirms that."""
+    net, lost = fn.datasets.load("alarm"), []
+    for seed in range(3):
+        table, test = net.sample(2000, seed=seed), net.sample(2000, seed=100 + seed)
+        found = fn.learn.bayesian_network(lacking(table, 0.4, seed), missing="em")
+        lost.append((fn.learn.bayesian_network(table).log_prob(test) - found.log_prob(test)).mean())
+    assert np.mean(lost) < 0.47
+
+
+def test_labels_that_know_little_of_one_another_are_not_joined() -> None:
+    arcs = []
+    for holes in (0.3, 0.6, 0.8):
+        arcs.append(0)
+        for seed in range(5):
+            random = np.random.default_rng(seed)
+            columns = random.choice(["a", "b", "c"], (8, 400)).astype(object)
+            columns[random.random(columns.shape) < holes] = None
+            arcs[-1] += fn.learn.dag({f"c{v}": c.tolist() for v, c in enumerate(columns)}, missing="em").n_edges
+    assert max(arcs) <= 4
+
+
 def test_the_same_call_finds_the_same_and_the_score_is_of_as_many_rows_as_there_are() -> None:
     net = drawn_network(1, 4)
     whole = net.sample(500, seed=1)
