@@ -210,3 +210,4 @@ def test_infinite_numbers_are_described() -> None:
         x, y = table.describe().columns
         assert (x.holds, x.missing) == (f"{min(1.0, *far):.6g} to {max(4.0, *far):.6g}", 1)
         assert x.kind == y.kind == "continuous"
+        assert (x.typical == "no finite mean") == bool(np.isinf(far).any())

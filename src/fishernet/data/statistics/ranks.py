@@ -56,11 +56,11 @@ class Place(Protocol):
         ...
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below `less`; -infinity where there is none."""
+        """Return the largest number below `less` (any, without it), or minus infinity if there is no such number."""
         ...
 
     def least(self, more: float | None) -> float:
-        """Return the least number, or the least above `more`; infinity where there is none."""
+        """Return the least number above `more` (any, without it), or infinity if there is no such number."""
         ...
 
     def are_whole(self) -> bool:
@@ -103,12 +103,12 @@ class Ladder:
         return Gathered(self.values[rows], np.diff(self.rows)[rows])
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below `less`; -infinity where there is none."""
+        """Return the largest number below `less` (any, without it), or minus infinity if there is no such number."""
         at = len(self.values) if less is None else int(np.searchsorted(self.values, less, side="left"))
         return float(self.values[at - 1]) if at else -np.inf
 
     def least(self, more: float | None) -> float:
-        """Return the least number, or the least above `more`; infinity where there is none."""
+        """Return the least number above `more` (any, without it), or infinity if there is no such number."""
         at = 0 if more is None else int(np.searchsorted(self.values, more, side="right"))
         return float(self.values[at]) if at < len(self.values) else np.inf
 
@@ -178,12 +178,12 @@ class Unsorted:
         return found
 
     def largest(self, less: float | None) -> float:
-        """Return the largest number, or the largest below `less`; -infinity where there is none."""
+        """Return the largest number below `less` (any, without it), or minus infinity if there is no such number."""
         parts = (x if less is None else x[x < less] for x, _ in self._held())
         return max((float(x.max(initial=-np.inf)) for x in parts), default=-np.inf)
 
     def least(self, more: float | None) -> float:
-        """Return the least number, or the least above `more`; infinity where there is none."""
+        """Return the least number above `more` (any, without it), or infinity if there is no such number."""
         parts = (x if more is None else x[x > more] for x, _ in self._held())
         return min((float(x.min(initial=np.inf)) for x in parts), default=np.inf)
 

@@ -431,15 +431,6 @@ def evenly(counts: Numbers, sets: Numbers | None) -> Numbers:
 ROUNDING = 1e-9
 
 
-def tables_like(tables: Any, own: Sequence[Numbers]) -> list[Numbers]:
-    """Return tables of a model's parameters, of the shapes of its own."""
-    given = [check.numbers(table, "each of tables") for table in check.items(tables, "tables", "arrays")]
-    shapes = [table.shape for table in given]
-    if shapes != (wanted := [table.shape for table in own]):
-        raise SchemaError(f"tables have the shapes {shapes}; those of the model have {wanted}", parameter="tables")
-    return given
-
-
 def checked_rows(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...], *, most: bool = False) -> Numbers:
     """Return probabilities, read-only, whose last axis sums to 1, or with `most` to at most 1.
 

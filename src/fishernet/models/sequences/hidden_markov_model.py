@@ -16,17 +16,16 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import DecodeMethodName, word
-from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import (
     Alphabet,
     Numbers,
     alphabet_of_columns,
     checked_numbers,
     checked_rows,
-    tables_like,
     with_sets,
 )
 from fishernet.models.sequences.alphabet import Strings as Encoded
+from fishernet.models.sequences.counted import CountedModel
 from fishernet.models.sequences.hmm_counts import (
     HmmCounts,
     Parameters,
@@ -44,7 +43,7 @@ ROUNDING = 1e-12  # of a sum of probabilities
 MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
-class HiddenMarkovModel(WithoutVariables):
+class HiddenMarkovModel(CountedModel):
     """A hidden Markov model; immutable.
 
     A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`.
@@ -329,22 +328,8 @@ class HiddenMarkovModel(WithoutVariables):
         moves = np.column_stack([self.transition, self.final])
         return emission, moves, np.append(self.initial, self.stop_at_once if self._stops_at_once else 0.0)[None]
 
-    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
-        """Return the model with other parameters.
-
-        Parameters
-        ----------
-        tables : sequence of three arrays
-            As `probability_tables`.
-
-        Examples
-        --------
-        >>> import fishernet as fn
-        >>> hmm = fn.learn.hidden_markov_model(["aab", "abb"], n_states=2, seed=1)
-        >>> hmm.with_probability_tables(hmm.probability_tables) == hmm
-        True
-        """
-        emission, moves, begin = tables_like(tables, self.probability_tables)
+    def _of_tables(self, tables: Sequence[Numbers]) -> Self:
+        emission, moves, begin = tables
         stops = None if self.final is None else moves[:, -1]
         n = self.n_states
         options = {**self._options(), "final": stops}

@@ -28,8 +28,7 @@ from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, 
 from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data.arrays import as_integers
-from fishernet.models.model import WithoutVariables
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows, tables_like
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.ambiguous_steps import Passed, Run, known_steps, passed, runs
 from fishernet.models.sequences.chain_information import (
@@ -38,6 +37,7 @@ from fishernet.models.sequences.chain_information import (
     information_until_end,
     reached_contexts,
 )
+from fishernet.models.sequences.counted import CountedModel
 from fishernet.models.sequences.hmm_counts import require_possible
 from fishernet.models.sequences.profile import Integers
 
@@ -48,7 +48,7 @@ MOST_SCORES = 2**31
 MOST_INFORMATION = 2**27
 
 
-class MarkovChain(WithoutVariables):
+class MarkovChain(CountedModel):
     """A Markov chain of any order; immutable.
 
     Parameters
@@ -159,23 +159,9 @@ class MarkovChain(WithoutVariables):
         """Its parameters as a table with a row for each context, a distribution."""
         return (self._rows,)
 
-    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
-        """Return the chain with other probabilities of the symbols after each context.
-
-        Parameters
-        ----------
-        tables : sequence of one (n_contexts, n_symbols) array
-            As `probability_tables`.
-
-        Examples
-        --------
-        >>> import fishernet as fn
-        >>> chain = fn.learn.markov_chain(["aab"], order=1)
-        >>> chain.with_probability_tables(chain.probability_tables) == chain
-        True
-        """
+    def _of_tables(self, tables: Sequence[Numbers]) -> Self:
         alphabet, order, transition = self._parts()
-        [rows] = tables_like(tables, self.probability_tables)
+        [rows] = tables
         return type(self)(alphabet, order, rows.reshape(transition.shape), **self._options())
 
     def counts(self, strings: Strings) -> Any:
@@ -204,7 +190,7 @@ class MarkovChain(WithoutVariables):
         unclear = self._unclear(encoded)
         known = np.bincount(cells, minlength=self.n_parameters)
         of_others = np.bincount(unclear.col, unclear.data * self.transition.ravel()[unclear.col], self.n_parameters)
-        return np.asarray(known + of_others)
+        return np.asarray(known + of_others, dtype=np.float64)
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability ([1]_, example 12.32).

@@ -19,7 +19,6 @@ from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.models.model import WithoutVariables
 from fishernet.models.sequences.alphabet import (
     SKIP,
     Alphabet,
@@ -29,9 +28,9 @@ from fishernet.models.sequences.alphabet import (
     checked_rows,
     of_symbols,
     require_symbol,
-    tables_like,
     with_sets,
 )
+from fishernet.models.sequences.counted import CountedModel
 from fishernet.models.sequences.hmm_counts import require_possible, uses
 from fishernet.models.trees.shape import Nested, TreeShape
 
@@ -151,7 +150,7 @@ Strings = Iterable[Sequence[Hashable]]
 Codes = npt.NDArray[np.int32]
 
 
-class HiddenTree(WithoutVariables):
+class HiddenTree(CountedModel):
     """A hidden tree model; immutable.
 
     The root draws a state, every inner node below it a state given its parent's, and every leaf a symbol given the
@@ -424,22 +423,8 @@ class HiddenTree(WithoutVariables):
         of_states = self.emission, self.transition
         return (*[part.reshape(-1, part.shape[-1]) for part in of_states], self.root[None])
 
-    def with_probability_tables(self, tables: Sequence[Numbers]) -> Self:
-        """Return the model with other parameters.
-
-        Parameters
-        ----------
-        tables : sequence of three arrays
-            As `probability_tables`.
-
-        Examples
-        --------
-        >>> import fishernet as fn
-        >>> tree = fn.HiddenTree([0, 1], [0.4, 0.6], [[0.8, 0.2], [0.3, 0.7]], [[0.9, 0.1], [0.2, 0.8]], alphabet="ab")
-        >>> tree.with_probability_tables(tree.probability_tables) == tree
-        True
-        """
-        emission, transition, root = tables_like(tables, self.probability_tables)
+    def _of_tables(self, tables: Sequence[Numbers]) -> Self:
+        emission, transition, root = tables
         moved = transition.reshape(self.transition.shape), emission.reshape(self.emission.shape)
         return type(self)(self.shape, root[0], *moved, **self._options())
 
