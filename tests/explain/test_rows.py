@@ -331,7 +331,7 @@ def test_a_table_that_it_was_not_learned_from_is_told() -> None:
     table, other = rows.sample(1000, seed=1), rows.sample(1000, seed=2)
     net = fn.learn.bayesian_network(table)
     asked: Asked = {"query": "lung", "state": "yes", "given": {"dysp": "yes"}}
-    with pytest.warns(FishernetWarning, match="not those of this table's rows"):
+    with pytest.warns(FishernetWarning, match="not those of these rows"):
         fn.explain.rows(net, other, **asked)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -351,7 +351,7 @@ def test_numbers_of_other_rows_are_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fn.explain.rows(net, table, given={"weight": 70.0})
-    with pytest.warns(FishernetWarning, match="not those of this table's rows"):
+    with pytest.warns(FishernetWarning, match="not those of these rows"):
         fn.explain.rows(net, other, given={"weight": 70.0})
 
 

@@ -61,7 +61,7 @@ class Answer:
         value, weights = self.weigh(self._logs(net))
         if not math.isfinite(value):
             raise ZeroProbabilityError(
-                f"{self.said} has probability 0 under the network, and no derivative; fit it with smoothing above 0",
+                f"{self.said} has probability 0 under the model, and no derivative; fit it with smoothing above 0",
                 variable="",
                 configuration={},
                 parameter="smoothing",

@@ -38,9 +38,8 @@ TOLERANCE = 1e-6  # of their residual
 MOST_EM_STEPS = 500
 EM_TOLERANCE = 1e-8  # of probabilities
 OF_OTHER_ROWS = (
-    "the network's probabilities are not those of this table's rows: it was learned from others, or in another way. "
-    "Influences are told as of a network that expects these rows; pass the table that it was learned from, or n_rows, "
-    "the number of its rows"
+    "the model's probabilities are not those of these rows: it was learned from others, or in another way. Influences "
+    "are told as of a model that expects these rows; pass those that it was learned from, or n_rows, their number"
 )
 
 
