@@ -13,6 +13,7 @@
 #include "bind/table.hpp"
 #include "bind/turns.hpp"
 #include "counts/set_terms.hpp"
+#include "search/family_cache.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "search/saved_state.hpp"
@@ -146,21 +147,32 @@ private:
     StopCheck check_;
 };
 
-// A Python function of children, offsets and parents.
+// A Python function of children, offsets and parents, which is asked once for each family: searches come back to most.
 class PythonScorer : public Scorer {
 public:
     explicit PythonScorer(const nb::callable& call) : call_(call) {}
     void score(const Families& families, std::span<double> scores) override {
+        FamilyList unknown;
+        const auto places = known_.look_up(families, scores);
+        for (const auto f : places) unknown.add(families.children[f], families.parents_of(f));
+        if (places.empty()) return;
+        auto found = ask(unknown.view());
+        known_.store(unknown.view(), found);
+        for (std::size_t i = 0; i < places.size(); ++i) scores[places[i]] = found[i];
+    }
+
+private:
+    std::vector<double> ask(const Families& families) const {
         const nb::gil_scoped_acquire gil;
         const auto copy = [](auto values) { return to_python(std::vector(values.begin(), values.end())); };
         const auto answer = nb::cast<In<double>>(
             call_(copy(families.children), copy(families.offsets), copy(families.parents)));
-        if (answer.size() != scores.size()) refuse("one score for each family is needed");
-        std::copy_n(answer.data(), scores.size(), scores.begin());
+        if (answer.size() != families.size()) refuse("one score for each family is needed");
+        return {answer.data(), answer.data() + answer.size()};
     }
 
-private:
     const nb::callable& call_;
+    FamilyCache known_;
 };
 
 // Runs a search to its end; false when the watch said that the time is over. The watch, a function of the number of
