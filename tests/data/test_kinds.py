@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,7 @@ def test_numbers_spoiled_by_a_few_cells_are_told() -> None:
 
 def test_dates_spoiled_by_a_few_cells_are_told(tmp_path: Path) -> None:
     days = [f"2023-{1 + i % 12:02d}-{1 + i % 28:02d} {i % 24:02d}:{i % 60:02d}:{i % 50:02d}" for i in range(6000)]
-    days[70] = days[3000] = "2023-02-31 00:00:00"
+    days[::70] = ["2023-02-31 00:00:00"] * len(days[::70])
     for n in (2000, 6000):  # labels that are held, and that others stand for
         path = tmp_path / f"{n}.csv"
         path.write_text("".join(f"{day}\n" for day in ["when", *days[:n]]))
@@ -138,8 +139,48 @@ def test_dates_spoiled_by_a_few_cells_are_told(tmp_path: Path) -> None:
             with pytest.warns(FishernetWarning) as warned:  # of an identifier, too
                 read(path)
             told = " ".join(str(warning.message) for warning in warned)
-            assert f"holds dates, and '2023-02-31 00:00:00' in {2 if n == 6000 else 1} of its cells" in told
+            assert f"holds dates, and '2023-02-31 00:00:00' in {-(-n // 70)} of its cells" in told
             assert read(path, na_values={"when": ["2023-02-31 00:00:00"]}).variables[0].is_continuous
+
+
+@pytest.mark.parametrize("n", [500, 12_000], ids=["labels held", "labels that others stand for"])
+@pytest.mark.parametrize(
+    ("write", "slips"),
+    [
+        (lambda i: f"{i * 0.37:.2f}", ["12..5", "45 est.", "see note 3", "12O.4", "1,,2"]),
+        (lambda i: f"${i * 3.7:,.2f}", ["$12.5.0"]),
+        (lambda i: f"{1 + i % 28:02d}.{1 + i % 12:02d}.{1950 + i % 70}", ["31.02.2020", "never"]),
+    ],
+    ids=["numbers", "money", "dates"],
+)
+def test_slips_among_numbers_and_dates_are_missing(tmp_path: Path, n: int, write: Any, slips: list[str]) -> None:
+    cells = [write(i) for i in range(n)]
+    places = [7 + 90 * i for i in range(len(slips))]
+    for place, slip in zip(places, slips, strict=True):
+        cells[place] = slip
+    path = written(tmp_path, "x,y\n" + "".join(f'"{cell}",{i % 3}\n' for i, cell in enumerate(cells)))
+    told = "is none and is" if len(slips) == 1 else "are none and are"
+    with pytest.warns(FishernetWarning, match=f"{told} taken for missing") as warned:
+        table = read_table(path)
+    assert np.flatnonzero(np.isnan(table.column("x"))).tolist() == places
+    to_text, to_silence = cast(Any, warned[0].message).remedies
+    with warnings.catch_warnings(action="error"):
+        assert read_table(path, **to_silence.arguments) == table
+        assert not read_table(path, **to_text.arguments).variables[0].is_continuous
+    with pytest.warns(FishernetWarning, match=f"{told} taken for missing"):
+        assert fn.scan(path) == table
+
+
+@pytest.mark.parametrize(
+    "slips",
+    [["12..5"] * 6, ["a1", "a2", "a3", "a4", "a5", "a6"], ["007"], ["$12"], ["2020-01-31"]],
+    ids=["too many cells", "too many labels", "zeros first", "money", "a date"],
+)
+def test_what_may_be_no_slip_leaves_a_column_text(tmp_path: Path, slips: list[str]) -> None:
+    cells = [f"{i * 0.37:.2f}" for i in range(600 if len(set(slips)) > 1 else 400)]
+    path = written(tmp_path, "x,y\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate([*cells, *slips])))
+    with pytest.warns(FishernetWarning):
+        assert read_table(path).names == ("y",)
 
 
 @pytest.mark.parametrize(

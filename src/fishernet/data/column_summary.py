@@ -35,13 +35,19 @@ from fishernet.data.encoding.labels import (
     read_numbers,
     typed,
 )
-from fishernet.data.encoding.readings import Reading, plain_witnesses, reading_of, spoiling, witnesses
+from fishernet.data.encoding.readings import (
+    MOST_SLIPS,
+    Reading,
+    plain_witnesses,
+    reading_of,
+    spoiling,
+    witnesses,
+)
 from fishernet.data.options import Options, TextFormat
 from fishernet.data.variable import Bounds, label_array
 
 MOST_LABELS = 2**12  # of a column of text that nobody asked for; of more, some stand for all
 WITNESSES = 64  # labels beyond the most, about as many as stand for others
-MOST_SPOILING = 5  # labels that are no numbers, in a column of text that is otherwise one of numbers
 PIECE = 2**20
 Counts = npt.NDArray[np.int64]
 
@@ -345,9 +351,9 @@ def _text_witnesses(
     found, limits = witnesses(labels, form)
     array = pa.array(labels, pa.large_string())
     is_number = pc.match_substring_regex(array, f"^\\s*(?:{DECIMAL.pattern})%?\\s*$").to_numpy(zero_copy_only=False)
-    strange = np.flatnonzero(~is_number)[: MOST_SPOILING + 1].tolist()
-    strange += spoiling(labels, form)[1][: MOST_SPOILING + 1]
-    kept = np.unique(np.array([*found, *strange, *range(MOST_STATES + MOST_SPOILING + 2)], dtype=np.intp))
+    strange = np.flatnonzero(~is_number)[: MOST_SLIPS + 1].tolist()
+    strange += spoiling(labels, form)[1][: MOST_SLIPS + 1]
+    kept = np.unique(np.array([*found, *strange, *range(2 * MOST_STATES)], dtype=np.intp))
     left = limits.copy()
     left[kept] = False
     if left.any():

@@ -23,11 +23,11 @@ import numpy as np
 from fishernet.base.errors import MissingValueError, SchemaError, warn
 from fishernet.base.names import Positions, are, counted, listed, positions, several
 from fishernet.base.remedies import Remedy
-from fishernet.data.column_summary import MOST_LABELS, MOST_SPOILING, ColumnSummary, TableSummary, WeightSums
+from fishernet.data.column_summary import MOST_LABELS, ColumnSummary, TableSummary, WeightSums
 from fishernet.data.encoding.cells import no_labels_error
 from fishernet.data.encoding.labels import MOST_STATES, as_text, sorted_states, typed
 from fishernet.data.encoding.orders import own_order
-from fishernet.data.encoding.readings import Reading, spoiling
+from fishernet.data.encoding.readings import MOST_SLIPS, Reading, spoiling
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, fresh_missing_state
 
@@ -349,8 +349,8 @@ def _without_states(names: Sequence[str]) -> SchemaError:
 def _tell(columns: Sequence[ColumnSummary], decisions: Sequence[Decision], options: Options) -> None:
     """Warn of what was left out without having been asked, and of columns that may be meant otherwise."""
     for column, decision in zip(columns, decisions, strict=True):
-        if column.reading is not None and column.reading.other and not decision.left_out:
-            _warn_of_order(column.name, column.reading)
+        if column.reading is not None and not decision.left_out:
+            _tell_of_reading(column.name, column.reading, options)
         if column.are_texts and len(column.labels) > MOST_STATES and column.name not in options.said_of:
             _warn_of_spoiled(column)
     numbers = [
@@ -399,8 +399,21 @@ def _warn_of_unusable(why: dict[str, str]) -> None:
     )
 
 
-def _warn_of_order(name: str, reading: Reading) -> None:
-    """Warn where day and month cannot be told apart in any date of a column."""
+def _tell_of_reading(name: str, reading: Reading, options: Options) -> None:
+    """Warn of slips, and where day and month cannot be told apart in any date of a column."""
+    if reading.slips and name not in options.said_of:
+        n = len(reading.slips)
+        warn(
+            f"column {name!r} holds {reading.form.holds}; {listed(reading.slips)} "
+            f"{'is none and is' if n == 1 else 'are none and are'} taken for missing",
+            parameter="categorical",
+            remedies=[
+                Remedy({"categorical": [name]}, "keep the column as text"),
+                Remedy({"na_values": {name: list(reading.slips)}}, "silence this warning"),
+            ],
+        )
+    if not reading.other:
+        return
     warn(
         f"column {name!r} holds dates as {reading.example!r}, in which day and month cannot be told apart: they are "
         f"read {reading.form.order}",
@@ -415,11 +428,11 @@ def _warn_of_order(name: str, reading: Reading) -> None:
 def _warn_of_spoiled(column: ColumnSummary) -> None:
     """Warn where a column of text would be one of numbers or dates but for a few labels."""
     holds, strange = "numbers", np.flatnonzero(np.isnan(column.numbers))
-    if len(strange) > MOST_SPOILING:
+    if len(strange) > MOST_SLIPS:
         form, places = spoiling(column.labels.tolist(), column.form)
-        holds, strange = "numbers" if form is None or form.kind == "number" else f"{form.kind}s", np.array(places)
+        holds, strange = "numbers" if form is None else form.holds, np.array(places)
     name, labels = column.name, [column.labels[place] for place in strange.tolist()]
-    if not 0 < len(labels) <= MOST_SPOILING or len(column.labels) - len(labels) <= MOST_STATES:
+    if not 0 < len(labels) <= MOST_SLIPS or len(column.labels) - len(labels) <= MOST_STATES:
         return
     fact = f"it holds {holds}, and {listed(labels)} in {int(column.times[strange].sum()):,} of its cells"
     remedies = [Remedy({"categorical": [name]}, "keep the column as text without this warning")]

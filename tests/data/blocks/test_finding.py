@@ -48,6 +48,7 @@ def frame(n: int = N) -> Any:
             "numbers as text": rng.integers(0, 900, n).astype(str),
             "spoiled": [str(i) if i % 500 else "n/a!" for i in range(n)],
             "thousands": [f"{i:,}" for i in range(900, 900 + n)],
+            "slip": [f"${i}.50" if i != n // 2 else "$1..5" for i in range(n)],
             "percent": [f"{i}%" for i in rng.integers(0, 99, n)],
             "tail": np.exp(rng.normal(size=n) * 9),
             "weight": rng.random(n),

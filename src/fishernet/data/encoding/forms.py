@@ -81,6 +81,11 @@ class Form:
     unless: str = ""
     counts: str = ""
 
+    @property
+    def holds(self) -> str:
+        """What a column of this form holds, as "numbers" or "dates"."""
+        return "lengths" if self.kind == "feet" else f"{self.kind}s"
+
     def fits(self, text: str) -> bool:
         """Return whether one text is written so."""
         return re.fullmatch(self.pattern, text) is not None and not np.isnan(self.numbers([text]))[0]

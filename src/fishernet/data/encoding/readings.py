@@ -1,8 +1,9 @@
 """Which form the numbers and dates of a column have, and which of its labels mean missing cells.
 
-`reading_of` takes the first form of `fishernet.data.encoding.forms` that all labels of a column fit. Two kinds of
-labels may stand beside the others: words for a missing cell (`ABSENT`), and limits, as
-``<0.5``, which are taken for the number at the limit. `witnesses` are the labels by which it decides as by all.
+`reading_of` takes the first form of `fishernet.data.encoding.forms` that all labels of a column fit. Three kinds of
+labels may stand beside the others: words for a missing cell (`ABSENT`), limits, as ``<0.5``, which are taken for the
+number at the limit, and slips, as ``12..5``, where they are very few. `witnesses` are the labels by which it decides as
+by all.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 MOST_WORDS = 5  # without a digit, beside numbers, which may mean missing cells
 MOST_OF_WORDS = 0.2  # of the cells
+MOST_SLIPS = 5  # labels that fit no form, in a column whose other labels fit one
+MOST_OF_SLIPS = 0.01  # of the cells
+ZEROS_FIRST = re.compile("0[0-9]+")  # codes, by which the others are codes, too
 PARTS = re.compile(r"\s*(?P<first>\d{1,2})\D(?P<second>\d{1,2})\D(?P<year>\d+)")  # of a date
 FEWEST_MONTHS = 3
 HEAD = 1024  # labels that are looked at before all others
@@ -51,7 +55,7 @@ class Reading:
     ----------
     form : Form
     absent : tuple of str
-        Labels that mean a missing cell.
+        Labels that mean a missing cell, the slips among them.
     is_plain : bool
         Whether the other labels are numbers as Python writes them.
     told : str
@@ -60,6 +64,8 @@ class Reading:
         The other order in which all dates could be read, too; empty if one date rules it out.
     example : str
         A label that shows the form.
+    slips : tuple of str
+        Labels that fit no form, and were meant to be numbers or dates as the others are.
     """
 
     form: Form
@@ -68,6 +74,7 @@ class Reading:
     told: str = ""
     other: str = ""
     example: str = ""
+    slips: tuple[str, ...] = ()
 
     @property
     def unit(self) -> Unit | None:
@@ -116,9 +123,23 @@ def reading_of(
 
     Words without a digit are missing cells beside many different numbers: up to five words, in a fifth of the cells.
     Those that mean nothing else (`ABSENT`) are so in less than half of the cells, and in more beside many numbers.
+    Slips are missing cells beside many numbers or dates: up to five, in a hundredth of the cells.
     """
     total = int(times.sum()) if n_cells is None else n_cells
     absent = are_absent(texts)
+    found = _reading(texts, times, text, total, absent)
+    if found is not None or len(texts) <= MOST_STATES:
+        return found
+    slips = _slips(texts, text)
+    if not slips or times[slips].sum() > MOST_OF_SLIPS * total:
+        return None
+    absent[slips] = True
+    found = _reading(texts, times, text, total, absent)
+    return found and replace(found, slips=tuple([texts[place] for place in slips]))
+
+
+def _reading(texts: Sequence[str], times: Counts, text: TextFormat | None, total: int, absent: Mask) -> Reading | None:
+    """Return how the labels of so many cells are read where some of them are missing cells in any case."""
     words = _are_words(texts) & ~absent
     written = ~absent & ~words
     others = [label for label, flag in zip(texts, written.tolist(), strict=True) if flag]
@@ -131,7 +152,7 @@ def reading_of(
     if words.any():
         if not many or np.count_nonzero(words) > MOST_WORDS or times[words].sum() > MOST_OF_WORDS * total:
             return None
-        absent |= words
+        absent = absent | words
     if 2 * times[absent].sum() >= total and not many:
         return None
     limits = _are_limits(others) if form.kind == "number" else np.zeros(len(others), dtype=bool)
@@ -169,6 +190,18 @@ def _by_months(forms: list[Form], texts: Sequence[str]) -> list[Form]:
     if firsts != {1} or len(seconds) < FEWEST_MONTHS or len(years) < 2:
         return forms
     return sorted(forms, key=lambda form: form.order != "day-first")
+
+
+def _slips(texts: Sequence[str], text: TextFormat | None) -> list[int]:
+    """Return the places of the few labels that fit no form where many others fit one; none where they say more.
+
+    A number in another form may be an amount among part numbers, and a zero before others makes codes of all.
+    """
+    form, places = spoiling(texts, text)
+    labels = [texts[place] for place in places[: MOST_SLIPS + 1]]
+    if form is None or len(labels) > MOST_SLIPS or len(texts) - len(labels) <= MOST_STATES:
+        return []
+    return [] if any(ZEROS_FIRST.match(label) or forms_for(label, None) for label in labels) else places
 
 
 def spoiling(texts: Sequence[str], text: TextFormat | None) -> tuple[Form | None, list[int]]:
@@ -235,19 +268,21 @@ def _in_arrow(texts: Sequence[str] | pa.Array) -> pa.Array:
     return texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
 
 
-def _first(texts: Any, are_such: Callable[[Any], Mask]) -> list[int]:
-    """Return the place of the first such text, in a list; mostly it is near the beginning."""
+def _first(texts: Any, are_such: Callable[[Any], Mask], n: int = 1) -> list[int]:
+    """Return the places of the first such texts, so many at most; mostly they are near the beginning."""
+    found: list[int] = []
     for some in (texts[:HEAD], texts):
-        if (such := are_such(some)).any():
-            return [int(np.argmax(such))]
-    return []
+        if len(found) < n:
+            found = np.flatnonzero(are_such(some))[:n].tolist()
+    return found
 
 
 def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int], Mask]:
     """Return the places of labels by which `reading_of` decides as it would by all, and which labels are limits.
 
     They are the words for missing cells and some other words, the first other label and the first limit, and for each
-    form that the first label fits a label that does not: what the first label does not fit, it refutes itself.
+    form that the first label fits some that do not, more than can be slips: what the first label does not fit, it
+    refutes itself.
     """
     absent = are_absent(texts)
     words = _are_words(texts) & ~absent
@@ -268,7 +303,7 @@ def witnesses(texts: Sequence[str], text: TextFormat | None) -> tuple[list[int],
     for form in forms:
         proof = _proof(form, others)
         if proof is not None:
-            first += proof + _first(others, partial(_refuted, form))
+            first += proof + _first(others, partial(_refuted, form), MOST_SLIPS + 1)
     found.update(places[first].tolist())
     found.update(np.flatnonzero(limits)[:1].tolist())
     return sorted(found), limits
