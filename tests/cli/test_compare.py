@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyarrow import csv
 
 import fishernet as fn
 from fishernet.cli.comparisons import compare as command
@@ -261,3 +262,27 @@ def test_bins_are_no_new_labels_and_no_p_value_is_zero(tmp_path: Path) -> None:
     told = out.partition("Labels that only the later table has:\n")[2].partition("\n\n")[0]
     assert told.strip() == "kind: new (80 rows)"
     assert "p = 0.0000" not in out
+
+
+def test_what_is_left_of_a_change_without_some_rows(tmp_path: Path) -> None:
+    cured = fn.infer.intervene(ASIA, {"bronc": "no"})
+    before = ASIA.sample(600, seed=1).to_frame().append_column("clinic", [["a", "b"] * 300])
+    after = fn.data.pooling.stacked([ASIA.sample(300, seed=2), cured.sample(300, seed=3)]).to_frame()
+    after = after.append_column("clinic", [["a"] * 300 + ["b"] * 300])
+    paths = [tmp_path / "before.csv", tmp_path / "after.csv"]
+    for frame, path in zip((before, after), paths, strict=True):
+        csv.write_csv(frame, path)
+    words = ["compare", *paths, "--model", saved(ASIA, tmp_path), "--by", "clinic"]
+    facts = facts_of(*words)
+    assert facts["by"] == "clinic"
+    groups = {group["label"]: group for group in facts["behind"]["bronc"]}
+    why = fn.explain.change(before, after, "bronc", ASIA)
+    for group in why.by("clinic"):
+        assert groups[group.label]["without"] == pytest.approx(group.without, rel=1e-9)
+    assert groups["b"]["without"] < 0 < groups["b"]["answer"]
+    lines = good(*words).out.splitlines()
+    assert lines[-4].startswith("Evidence for the change of bronc, ")
+    assert [line.split()[0] for line in lines[-3:]] == ["clinic", "b", "a"]
+    assert "there is no column 'doctor'" in refused(*words[:-1], "doctor")
+    assert "--by is for two tables" in refused("compare", *paths, paths[0], "--by", "clinic")
+    assert "leave out --weights" in refused(*words, "--missing", "drop")

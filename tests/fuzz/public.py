@@ -280,6 +280,7 @@ OWN: dict[str, dict[str, Any]] = {
     "Rbf": {"kernel": KERNEL},
     "influence": {"why": fn.explain.rows(NET, TABLE, query=NET.names[0], n_rows=100)},
     "arc": {"graph": NET, "table": TABLE, "parent": NET.edges[0][0], "child": NET.edges[0][1]},
+    "change": {"before": TABLE[:30], "after": TABLE[30:], "variable": NET.edges[0][1], "graph": NET},
     "falsify": {"graph": NET, "table": TABLE, "permutations": 19},
     "explain_changes": {"tables": [TABLE[:30], TABLE[30:]], "net": NET, "permutations": 19, "resamples": 2},
     "Monitor": {"reference": TABLE, "net": NET, "permutations": 19, "resamples": 2},

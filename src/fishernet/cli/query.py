@@ -6,7 +6,6 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from fishernet import explain as explanations
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.evidence import Known, given_option, known_values, states_alone, values_to_set, weighted_states
+from fishernet.cli.groups import group_facts, group_lines, labels_in
 from fishernet.cli.models import (
     has_numbers,
     has_states,
@@ -26,7 +26,6 @@ from fishernet.cli.models import (
     wrong_kind,
 )
 from fishernet.cli.options import Reading, model_argument, text_options, weights_option
-from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
 from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
@@ -182,8 +181,7 @@ def _why(network: Any, name: str, seen: Known, path: Path, how: Reading, by: str
     facts: Facts = {"table": str(path), "rows": found.n_rows, "answer": found.said, "value": found.answer, "ends": ends}
     if by is None:
         return facts
-    labels = read(path, None, columns=[by], categorical=[by])[by].tolist()
-    return {**facts, "by": by, "groups": [asdict(group) for group in found.by(labels)]}
+    return {**facts, "by": by, "groups": group_facts(found.by(labels_in(path, by)))}
 
 
 def _beside(net: Any, facts: Facts, path: Path, how: Reading) -> Facts:
@@ -371,15 +369,7 @@ def _why_text(why: Facts) -> Iterator[str]:
     )
     if "groups" in why:
         yield ""
-        yield from aligned(
-            [
-                (shown(why["by"]), "rows", "influence", "without them"),
-                *(
-                    (shown(one["label"]), f"{one['n_rows']:,}", f"{one['influence']:+.3g}", number(one["without"]))
-                    for one in why["groups"]
-                ),
-            ]
-        )
+        yield from group_lines(why["by"], why["groups"])
 
 
 def _known_shown(known: Mapping[str, Any]) -> str:

@@ -144,6 +144,11 @@ class ChangeResult(Framed):
         changed = first_names(self.changed()) or "nothing"
         return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{doubts}{missing})"
 
+    @property
+    def graph(self) -> Dag:
+        """The best graph."""
+        return self.graphs[0][0]
+
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""
         found = [change for change in self.by_variable.values() if change.changed]

@@ -1,6 +1,7 @@
 """Which rows are behind an answer, by the influence of each on it; and what a cause does, with its doubts."""
 
 from fishernet.explain.arcs import arc
+from fishernet.explain.changes import change
 from fishernet.explain.effects import Effect, effect
 from fishernet.explain.influence import GroupInfluence, Groups, Influence, RowSet, Without, rows
 from fishernet.explain.labels import Mislabelled, mislabelled
@@ -16,6 +17,7 @@ __all__ = [
     "RowSet",
     "Without",
     "arc",
+    "change",
     "effect",
     "mislabelled",
     "rows",

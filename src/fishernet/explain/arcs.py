@@ -14,21 +14,28 @@ from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.explain.influence import Influence
 from fishernet.graphs.graph import directed_arcs, graph_of
-from fishernet.scores import Score, local_score
-from fishernet.scores.named import ScoreKeywords
+from fishernet.scores import Score
+from fishernet.scores.available import scored_cells
+from fishernet.scores.base import Families
+from fishernet.scores.local import local_scores
+from fishernet.scores.named import ScoreKeywords, named_score
 
 Numbers = npt.NDArray[np.float64]
 
 
 class ArcGain:
-    """What an arc adds to the score of its child, as a function of the weights of the rows."""
+    """What an arc adds to the score of its child, as a function of the weights of the rows; `said` is it in words."""
 
     odds: None = None
 
-    def __init__(self, table: Table, child: str, parents: list[str], parent: str, score: Any, options: Any) -> None:
+    def __init__(
+        self, table: Table, child: str, parents: list[str], parent: str, score: Any, options: Any, said: str
+    ) -> None:
         self._family = table.select([child, *parents])
-        self._of = child, [name for name in parents if name != parent], parents, score, options
-        self.said: str = f"what {cut(parent, 30)} -> {cut(child, 30)} adds to the score"
+        self._score: Score = named_score(score, **options)
+        others = [place for place, name in enumerate(self._family.names) if place and name != parent]
+        self._pair = Families.from_pairs([(0, range(1, len(parents) + 1)), (0, others)])
+        self.said: str = said
         first, cell = _distinct(self._family)
         self.first: npt.NDArray[np.int64] = first
         self.cell: npt.NDArray[np.int64] = cell
@@ -41,12 +48,13 @@ class ArcGain:
     def of_cells(self, weights: Numbers) -> float:
         """Return the same by the weights of the distinct rows."""
         kept = np.flatnonzero(weights)
-        child, without, parents, score, options = self._of
         codes = [column[self.first[kept]] for column in self._family.codes]
         counts = weights[kept]
         whole = counts.astype(np.int64) if (counts == np.floor(counts)).all() else counts
         rows = Table.adopt(self._family.variables, codes, weights=whole, n_rows=len(kept))
-        return local_score(rows, child, parents, score, **options) - local_score(rows, child, without, score, **options)
+        data, score = scored_cells(rows, self._score)
+        whole, without = local_scores(score.source(data), self._pair, score).tolist()
+        return float(whole - without)
 
 
 def _distinct(rows: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -93,6 +101,12 @@ class OfScore:
     def again(self, weights: Numbers) -> OfScore:
         """Return the response of the same rows with other weights."""
         return OfScore(self.table.reweighted(weights))
+
+
+def behind_gain(gain: Any, data: Table) -> Influence:
+    """Return how much each row has to do with what an arc adds to a score."""
+    response = OfScore(data)
+    return Influence(gain.said, gain.of(response.net), response.values(gain), data, response, gain)
 
 
 def arc(
@@ -144,6 +158,5 @@ def arc(
     if parent not in parents:
         there = f"its parents are {listed(parents)}" if parents else "it has no parents"
         raise SchemaError(f"the graph has no arc {parent!r} -> {child!r}: {there}", parameter="parent")
-    response = OfScore(data)
-    asked: Any = ArcGain(data, child, parents, parent, score, options)
-    return Influence(asked.said, asked.of(response.net), response.values(asked), data, response, asked)
+    said = f"what {cut(parent, 30)} -> {cut(child, 30)} adds to the score"
+    return behind_gain(ArcGain(data, child, parents, parent, score, options, said), data)

@@ -101,12 +101,16 @@ class Graph(Protocol):
         """Return what joins them, by position among the names."""
 
 
-class HasGraph(Protocol):
-    """What this layer asks of a model."""
+class WithGraph(Protocol):
+    """A model, or a result about one graph."""
 
     @property
     def graph(self) -> Graph | None:
         """Its graph; None where it has none."""
+
+
+class HasGraph(WithGraph, Protocol):
+    """What this layer asks of a model."""
 
     @property
     def variables(self) -> Sequence[Any]:
@@ -122,11 +126,11 @@ def taken_apart(given: Graph | HasGraph) -> tuple[Graph | None, HasGraph | None]
     return (given, None) if isinstance(given, Graph) else (given.graph, given)
 
 
-def graph_of(given: Graph | HasGraph, name: str = "graph") -> Graph:
+def graph_of(given: Graph | WithGraph, name: str = "graph") -> Graph:
     """Return a graph as it is, and of a model its graph; SchemaError, which names the argument, when there is none."""
-    graph, model = taken_apart(given)
+    graph = given if isinstance(given, Graph) else given.graph
     if graph is None:
-        raise SchemaError(f"{name} must be {WANTED}; {model!r} has no graph", parameter=name)
+        raise SchemaError(f"{name} must be {WANTED}; {given!r} has no graph", parameter=name)
     return graph
 
 

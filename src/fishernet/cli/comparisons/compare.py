@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+from fishernet import explain
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import doubled, several
 from fishernet.base.progress import Call
+from fishernet.cli.groups import group_facts, group_lines, labels_in
 from fishernet.cli.kinds import explaining_kinds
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
@@ -69,6 +71,7 @@ MOST_EXCHANGED = 1_000_000  # rows of both tables, between which rows change pla
 @amount("--min-effect", default=0.0, show_default=True, help="Call a change of less than X nats none.")
 @exit_code_option
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw what changed (.png, .svg or .pdf).")
+@click.option("--by", metavar="COLUMN", help="Of each change: what is left without the rows of each label of COLUMN.")
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
 @reading_options("keep", "drop", "state", "error")
@@ -85,6 +88,7 @@ def compare(
     exit_code: bool,
     top: int,
     plot: Path | None,
+    by: str | None,
     seed: int,
     **options: Any,
 ) -> Answer:
@@ -98,6 +102,9 @@ def compare(
     changed most. Inherited: variables whose own distribution changed only because of others upstream. Undecided: what
     hangs on arcs whose direction the tables leave open.
 
+    With --by, each change is held against the rows of each label of a column, as a clinic or a day: how many nats speak
+    for it (BIC; above 0 for a change) without them in both tables. The column need not take part (--exclude).
+
     With several tables AFTER, each is compared with BEFORE by one network, at a level that holds for all of them
     together, and has one line.
 
@@ -107,6 +114,7 @@ def compare(
       fishernet compare reference.csv batch-1.csv batch-2.csv batch-3.csv --exit-code
       fishernet compare train.parquet test.parquet --bins 5 --exclude id --json
       fishernet compare old.csv new.csv --model trained.json --plot change.svg
+      fishernet compare old.csv new.csv --by clinic --exclude clinic
     """  # noqa: D301
     check.integer(top, "top", least=0)
     if plot is not None:
@@ -119,11 +127,14 @@ def compare(
         how: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": progress}
         counted = {"level": level, "min_effect": min_effect, **how}
         if len(after) > 1:
-            _check_several([before, *after], plot, reading)
+            _check_several([before, *after], plot, by, reading)
             tables = {str(path): _read(path, reading, network, progress) for path in (before, *after)}
             changes = explain_changes(tables, network, bins=None if network else reading.bins, **counted)
             return _of_several(changes, before, exit_code=exit_code)
+        labels = [] if by is None else [label for path in (before, *after) for label in labels_in(path, by)]
         first, second = (_read(path, reading, network, progress) for path in (before, *after))
+        if by is not None and (first.weights is not None or second.weights is not None or reading.missing == "drop"):
+            raise FishernetError("--by takes all rows as they are; leave out --weights and --missing drop")
         first, second = (whole_rows(table, "compare") for table in pooled(first, second, "compare"))
         if network is None and reading.missing == "state":
             first, second = _with_states(*joined(first, second, reading.bins, "compare", (str(before), str(after[0]))))
@@ -134,16 +145,34 @@ def compare(
             first, second, kernel, bins=bins, method="conditionals" if large else "permutation", **how
         )
         change = explain_change(first, second, network, bins=bins, **counted)
+        behind = {} if by is None else _behind((first, second), labels, change, bins)
     if plot is not None:
         write_change(change, plot)
     facts: Facts = {"before": str(before), "after": str(after[0]), **_facts(test, change, top)}
+    if by is not None:
+        facts = {**facts, "by": by, "behind": behind}
     status = CHANGED if exit_code and (test.p_value <= level or change.changed() or change.missing) else 0
-    return Answer(facts, _text(test, change, top), status=status)
+    return Answer(facts, [*_text(test, change, top), *_behind_text(by, behind)], status=status)
 
 
-def _check_several(paths: Sequence[Path], plot: Path | None, reading: Reading) -> None:
-    if plot is not None or reading.missing == "state":
-        option = "--plot" if plot is not None else "--missing state"
+def _behind(tables: tuple[Table, Table], labels: Sequence[Any], change: ChangeResult, bins: Any) -> Facts:
+    """Return what the rows of each label have to do with each change."""
+    names = change.changed()
+    return {name: group_facts(explain.change(*tables, name, change, bins=bins).by(labels)) for name in names}
+
+
+def _behind_text(by: str | None, behind: Facts) -> list[str]:
+    lines = []
+    for name, groups in behind.items():
+        evidence = number(groups[0]["answer"])
+        lines += ["", f"Evidence for the change of {shown(name)}, {evidence} nats, without the rows of each label:"]
+        lines += [f"  {line}" for line in group_lines(str(by), groups)]
+    return lines
+
+
+def _check_several(paths: Sequence[Path], plot: Path | None, by: str | None, reading: Reading) -> None:
+    if plot is not None or by is not None or reading.missing == "state":
+        option = "--plot" if plot is not None else "--by" if by is not None else "--missing state"
         raise FishernetError(f"{option} is for two tables; compare them two by two")
     twice = doubled(map(str, paths))
     if twice is not None:
