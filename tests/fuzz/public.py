@@ -255,7 +255,7 @@ OWN: dict[str, dict[str, Any]] = {
     "calibration": {"truth": ["a", "b"], "probabilities": HALF, "ax": Figure().add_subplot()},
     "roc": {"truth": ["a", "b"], "probabilities": HALF, "ax": Figure().add_subplot()},
     "chains": {"found": CHAINS, "ax": Figure().add_subplot()},
-    "change": {"found": CHANGED, "ax": Figure().add_subplot()},
+    "plot.change": {"found": CHANGED, "ax": Figure().add_subplot()},
     "write_change": {"found": CHANGED},
     "conditional": {"ax": Figure().add_subplot()},
     "difference": {"ax": Figure().add_subplot()},
@@ -326,7 +326,7 @@ ROWS: dict[str, Any] = {
 """What the methods of a class are given for its rows, strings or observations."""
 MISSING = object()
 TWICE = {"fishernet.datasets.load": "datasets.load", "fishernet.plot.clusters": "plot.clusters"}
-TWICE |= {f"fishernet.plot.{name}": f"plot.{name}" for name in ("distance_by_k", "selection")}
+TWICE |= {f"fishernet.plot.{name}": f"plot.{name}" for name in ("change", "distance_by_k", "selection")}
 """Names that another part has as well."""
 
 

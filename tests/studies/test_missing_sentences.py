@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+import numpy as np
 import pytest
 
 from tests.studies.reports import Report, Row, of
@@ -118,8 +119,11 @@ def test_neighbours_and_clusters(told: Report) -> None:
     agreement, accuracy = told.tables["neighbours-agreement"], told.tables["neighbours-accuracy"]
     assert all(of(row["averaged"]) > max(of(row[way]) for way in FILLED) for row in (*agreement, *accuracy))
     told.says(f"than every table that was filled in, in all {len(agreement)} lines")
-    hidden = [row for row in accuracy if of(row["class hidden"]) > of(row["averaged"])]
-    assert [(row["table"], row["% hidden"]) for row in accuracy if row not in hidden] == [("letter", 40)]
+    apart = [(row["class hidden"], row["averaged"]) for row in accuracy]
+    near = [of(a) - of(b) < np.hypot(a["error"], b["error"]) for a, b in apart]
+    assert [(row["table"], row["% hidden"]) for row, is_near in zip(accuracy, near, strict=True) if is_near] == [
+        ("letter", 40)
+    ]
     first = accuracy[0]
     assert of(first["class hidden"]) > of(first["no cell hidden"])
     truth = told.tables["clusters-truth"]
