@@ -529,6 +529,14 @@ def test_words_among_many_different_numbers_are_missing(tmp_path: Path, words: l
     assert not read_table(path, categorical=["x"]).variables[0].is_continuous
 
 
+@pytest.mark.parametrize("word", ["NuLL", "NONE", "Nan", "N.a.", "UNKNOWN", "n/A"])
+def test_words_for_missing_cells_are_so_in_any_case(tmp_path: Path, word: str) -> None:
+    path = written(tmp_path, x=[str(i) if i % 5 < 3 else word for i in range(100)], y=[word, "here"] * 50)
+    table = read_table(path)
+    assert table.missing_counts()["x"] == 40
+    assert word in table.variables[1].states or table.missing_counts()["y"] == 50
+
+
 def test_words_among_few_numbers_or_in_many_cells_are_states(tmp_path: Path) -> None:
     few = written(tmp_path, x=[*"123" * 40, "other"])
     assert read_table(few).variables[0].states == ("1", "2", "3", "other")

@@ -39,12 +39,12 @@ HEAD = 1024  # labels that are looked at before all others
 
 ABSENT = frozenset(
     (
-        *("", "-", "--", ":", "\u2013", "\u2014", ".", "None", "missing", "Missing", "unknown", "Unknown"),
-        *("n.a.", "N.A.", "n/d", "N/D", "not available", "Not available", "no data", "No data"),
+        *("", "-", "--", ":", "\u2013", "\u2014", ".", "null", "none", "missing", "unknown"),
+        *("na", "nan", "n/a", "n.a.", "n/d", "not available", "no data"),
         *("0000-00-00", "0000-00-00 00:00:00", "00/00/0000", "00.00.0000"),
-        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+        *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
     )
-)  # words that mean a missing cell beside numbers or dates, and may mean something else beside text
+)  # words that in any case mean a missing cell beside numbers or dates, and may mean something else beside text
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Reading:
 
 def are_absent(texts: Sequence[str]) -> Mask:
     """Return which texts mean a missing cell, where they stand beside numbers or dates."""
-    return np.array([text in ABSENT or not text.strip() for text in texts], dtype=bool)
+    return np.array([text.casefold() in ABSENT or not text.strip() for text in texts], dtype=bool)
 
 
 def are_infinite(texts: Sequence[str]) -> Mask:

@@ -243,7 +243,9 @@ def strayed(model: BayesianNetwork, rows: Table) -> list[str]:
     Missing cells can lend a family all that it lacks to fit next to without an error; its likelihood is then as large
     as one likes, and what is expected of these cells is nowhere near the others.
     """
-    drawn, found = model.sample(DRAWN, seed=0), []
+    found = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        drawn = model.sample(DRAWN, seed=0)
     for v, variable in enumerate(rows.variables):
         known = rows.codes[v][~variable.missing(rows.codes[v])]
         if variable.is_continuous and len(known):
