@@ -62,6 +62,15 @@ inline void check_signals() {
 [[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
 // Families whose every position is within range: children of n variables, parents ascending and without the child.
+// Positions that rise, from 0 on.
+inline void require_ascending(std::span<const std::int32_t> positions) {
+    std::int32_t last = -1;
+    for (const auto v : positions) {
+        if (v <= last) refuse("positions must be ascending");
+        last = v;
+    }
+}
+
 inline Families checked_families(const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                                  const In<std::int32_t>& parents, std::size_t n) {
     const Families families{view(children), view(offsets), view(parents)};
@@ -121,6 +130,7 @@ void bind_inference(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_knn(nb::module_& m);
 void bind_mixed(nb::module_& m);
+void bind_mixed_scores(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_stationary(nb::module_& m);
 void bind_trees(nb::module_& m);

@@ -171,15 +171,6 @@ void products_by_cell(const In2<double>& values, const std::optional<In<double>>
     run_tasks(static_cast<std::int64_t>(blocks.size()), add, check_signals);
 }
 
-// Positions that rise, from 0 on.
-void require_ascending(std::span<const std::int32_t> positions) {
-    std::int32_t last = -1;
-    for (const auto v : positions) {
-        if (v <= last) refuse("positions must be ascending");
-        last = v;
-    }
-}
-
 void make_moments(LabelMoments* self, const In<std::int32_t>& labels, const In<std::int32_t>& numbers,
                   const In<std::uint32_t>& cardinalities, const In2<std::uint32_t>& states, const In<double>& weights,
                   const In2<double>& means, const In2<double>& products) {
@@ -277,19 +268,18 @@ void make_store(BoundStore* self, const In<std::int64_t>& cardinalities, const I
     new (self) BoundStore(copied(cardinalities), copied(numbers), total, MomentCounter{source, rows});
 }
 
-Out<double> likelihoods_of_store(BoundStore& self, const In<double>& floors, const In<std::int32_t>& children,
-                                 const In<std::int64_t>& offsets, const In<std::int32_t>& parents) {
+// The mean of each number over all rows; 0 of labels, and without rows.
+Out<double> means_of_store(BoundStore& self) {
     const Turn store(self);
-    if (floors.size() != store->n_columns()) refuse("each column needs a floor");
-    const auto families = checked_families(children, offsets, parents, store->n_columns());
-    for (std::size_t f = 0; f < families.size(); ++f) {
-        if (!store->is_number(families.children[f])) refuse("a child must be a number");
-        if (store->configurations(families.parents_of(f)) >= 0x1p31) refuse("labels have too many configurations");
-    }
-    std::vector<double> found;
+    SharedMoments whole;
     {
         const nb::gil_scoped_release release;
-        found = mixed_likelihoods(*store, view(floors), families, check_signals);
+        whole = store->whole();
+    }
+    std::vector<double> found(store->n_columns());
+    const auto& means = whole->moments.means;
+    for (std::size_t at = 0; at < whole->numbers.size() && at < means.size(); ++at) {
+        found[static_cast<std::size_t>(whole->numbers[at])] = means[at];
     }
     return to_python(std::move(found));
 }
@@ -403,8 +393,7 @@ void bind_gaussian(nb::module_& m) {
     nb::class_<BoundStore>(m, "MomentStore")
         .def("__init__", &make_store, nb::arg("cardinalities").noconvert(), nb::arg("numbers").noconvert(), nb::arg("total"),
              nb::arg("source"))
-        .def("likelihoods", &likelihoods_of_store, nb::arg("floors").noconvert(), nb::arg("children").noconvert(),
-             nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+        .def("means", &means_of_store);
     m.def("add_products_by_cell", &products_by_cell, nb::arg("values").noconvert(),
           nb::arg("weights").noconvert().none(), nb::arg("cells"), nb::arg("members"), nb::arg("centres"),
           nb::arg("products"));

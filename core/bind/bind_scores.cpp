@@ -15,8 +15,8 @@
 #include "bind/turns.hpp"
 #include "counts/available_cases.hpp"
 #include "counts/cell_sums.hpp"
+#include "counts/family_cache.hpp"
 #include "counts/set_terms.hpp"
-#include "search/family_cache.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -10,10 +10,11 @@
 #include <utility>
 
 #include "bind/arrays.hpp"
+#include "bind/mixed_scores.hpp"
 #include "bind/table.hpp"
 #include "bind/turns.hpp"
+#include "counts/family_cache.hpp"
 #include "counts/set_terms.hpp"
-#include "search/family_cache.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "search/saved_state.hpp"
@@ -200,6 +201,15 @@ bool run_on_table(OneAtATime<Search>& self, OneAtATime<SetTerms>& terms, const n
 }
 
 template <class Search>
+bool run_on_mixed(OneAtATime<Search>& self, BoundMixedScores& scores, const nb::callable& watch) {
+    const Turn search(self);
+    Look<Search> look{*search, watch};
+    MixedScorer scorer(scores, StopCheck::of(look));
+    if (scorer.n_variables() != search->parents().size()) refuse("the scorer has other variables");
+    return run_with(*search, scorer, look, StopCheck::of(look));
+}
+
+template <class Search>
 bool run_on_answers(OneAtATime<Search>& self, const nb::callable& call, const nb::callable& watch) {
     const Turn search(self);
     Look<Search> look{*search, watch};
@@ -242,6 +252,7 @@ void restore(OneAtATime<Search>& self, const std::vector<std::int64_t>& whole, c
 template <class Search>
 void bind_running(nb::class_<OneAtATime<Search>>& bound) {
     bound.def("run", &run_on_table<Search>, nb::arg("scorer"), nb::arg("watch"))
+        .def("run", &run_on_mixed<Search>, nb::arg("scorer"), nb::arg("watch"))
         .def("run", &run_on_answers<Search>, nb::arg("scorer"), nb::arg("watch"))
         .def_prop_ro("parents", &read<Search, &Search::parents>)
         .def_prop_ro("score", &read<Search, &Search::score>)

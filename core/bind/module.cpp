@@ -9,10 +9,11 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_threads(m);
     fishernet::bind::bind_counts(m);
     fishernet::bind::bind_scores(m);
-    fishernet::bind::bind_search(m);
     fishernet::bind::bind_exact(m);
     fishernet::bind::bind_conditionals(m);
     fishernet::bind::bind_gaussian(m);
+    fishernet::bind::bind_mixed_scores(m);
+    fishernet::bind::bind_search(m);
     fishernet::bind::bind_gibbs(m);
     fishernet::bind::bind_hmm(m);
     fishernet::bind::bind_inference(m);

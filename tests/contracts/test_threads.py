@@ -273,14 +273,32 @@ def moment_store(source: Any = None) -> _core.MomentStore:
     return _core.MomentStore(STATES, i32(3, 4), float(TABLE.n_rows), source or labelled_numbers())
 
 
+def mixed_columns() -> _core.MixedColumns:
+    """The same numbers beside labels."""
+    return _core.MixedColumns(STATES, i32(3, 4), float(TABLE.n_rows))
+
+
+MIXED_FAMILIES = i32(3, 4, 3), i64(0, 2, 4, 6), i32(0, 4, 1, 2, 0, 1)
+
+
+def mixed_scores(store: Any = None) -> _core.MixedScores:
+    return _core.MixedScores(mixed_columns(), store or moment_store(), np.zeros(5), 1.0, 0.0, None)
+
+
+def ask_mixed_scores(made: _core.MixedScores) -> Any:
+    return made.of_numbers(*MIXED_FAMILIES, once=False)
+
+
 def ask_moment_store(made: _core.MomentStore) -> Any:
-    return made.likelihoods(np.zeros(5), i32(3, 4, 3), i64(0, 2, 4, 6), i32(0, 4, 1, 2, 0, 1))
+    return ask_mixed_scores(mixed_scores(made))
 
 
 QUESTIONS = {
     "LabelMoments": Question(label_moments, ask_label_moments),
     "LabelledNumbers": Question(labelled_numbers, lambda made: ask_moment_store(moment_store(made))),
     "MomentStore": Question(moment_store, ask_moment_store),
+    "MixedColumns": Question(mixed_columns, lambda made: made.telling(*MIXED_FAMILIES)),
+    "MixedScores": Question(mixed_scores, ask_mixed_scores),
     "IncompleteRows": Question(incomplete_rows, ask_incomplete_rows),
     "MixedModel": Question(mixed_model, ask_mixed_model),
     "MixedGap": Question(lambda: _core.MixedGap(mixed_model(), [0], [0, 1], []), ask_mixed_gap),

@@ -69,7 +69,20 @@ def store(counted: Any = (), **changed: Any) -> Any:
 
 
 def of_store(made: Any, child: int = 1, floors: int = 3, parent: int = 0) -> Any:
-    return made.likelihoods(np.zeros(floors), i32(child), i64(0, 1), i32(parent))
+    columns = _core.MixedColumns(i64(2, 1, 1), i32(1, 2), 4.0)
+    return _core.MixedScores(columns, made, np.zeros(floors), 1.0, 0.0, None).of_numbers(
+        i32(child), i64(0, 1), i32(parent), True
+    )
+
+
+def mixed_scores(labels: Any = None, **changed: Any) -> Any:
+    arguments = {"cardinalities": i64(2, 1, 1), "numbers": i32(1, 2), "total": 4.0}
+    columns = _core.MixedColumns(**(arguments | changed))
+    return _core.MixedScores(columns, store([whole()]), np.zeros(3), 1.0, 0.0, labels)
+
+
+def of_labels(n: int) -> Any:
+    return _core.SetTerms(columns(*[2] * n), "likelihood", 0.0)
 
 
 def likelihoods(child: int = 1, of_family: int = 0, floors: int = 3) -> Any:
@@ -113,7 +126,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a store that nothing counts for": (lambda: store(source=3), "a function that counts"),
     "a child that is a label": (lambda: of_store(store(), child=0, parent=1), "must be a number"),
     "a store's floor that is lacking": (lambda: of_store(store(), floors=2), "needs a floor"),
-    "a store's labels beyond 32 bits": (lambda: of_store(store(cardinalities=i64(2**31, 1, 1))), "too many config"),
+    "scores of a number beyond the columns": (lambda: mixed_scores(numbers=i32(3)), "out of range"),
+    "scores of a column without states": (lambda: mixed_scores(cardinalities=i64(0, 1, 1)), "no state"),
+    "scores of fewer than no rows": (lambda: mixed_scores(total=-1.0), "weights' sum is out of range"),
+    "scores of other columns than the moments": (lambda: mixed_scores(numbers=i32(2)), "of other columns"),
+    "scores without those of the labels": (
+        lambda: mixed_scores().family_scores(i32(0), i64(0, 0), i32()),
+        "labels' scores are lacking",
+    ),
+    "scores of other labels": (lambda: mixed_scores(labels=of_labels(2)), "labels are others"),
+    "a label below a number": (
+        lambda: mixed_scores(labels=of_labels(1)).family_scores(i32(0), i64(0, 1), i32(1)),
+        "a label has a number among its parents",
+    ),
     "moments that were not counted": (lambda: of_store(store()), "lacking"),
     "moments of another set": (lambda: of_store(store([moments()])), "another set"),
     "moments of too many sets": (lambda: of_store(store([whole(), moments()])), "more sets"),

@@ -25,7 +25,5 @@ def test_arrays_are_lists(pairs: list[tuple[int, set[int]]]) -> None:
     order = np.random.default_rng(len(pairs)).permutation(len(pairs))[: len(pairs) // 2 + 1]
     assert list(families.take(order)) == [own[f] for f in order.tolist()]
     assert families.owners.tolist() == [f for f, (_, parents) in enumerate(own) for _ in parents]
-    kept = families.parents % 2 == 0
-    assert list(families.keeping(kept)) == [(c, tuple(p for p in parents if p % 2 == 0)) for c, parents in own]
     states = np.array([1.0, 2, 3, 4, 5, 6, 7])
     assert families.configurations(states).tolist() == [math.prod([v + 1 for v in parents]) for _, parents in own]

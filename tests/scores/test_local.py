@@ -209,3 +209,24 @@ def test_more_rows_than_a_score_can_resolve_are_told(score: Any) -> None:
         warnings.simplefilter("error")
         few = fn.Table.from_codes([[0, 0], [1, 1]], weights=[5 * 10**8] * 2)
         fn.score(fn.Dag.from_edges(["v0", "v1"], []), few, score)
+
+
+@pytest.mark.parametrize("labels", [0, 3])
+def test_searches_are_answered_as_everybody_is(labels: int) -> None:
+    """What a search of the core calls for numbers beside labels, and for numbers alone."""
+    rng = np.random.default_rng(3)
+    frame: dict[str, Any] = {f"x{i}": rng.normal(size=200) * 10.0**i + 5 for i in range(3)}
+    frame |= {f"g{i}": rng.choice(list("abcd")[: i + 2], 200) for i in range(labels)}
+    table = fn.Table.from_frame(frame)
+    pairs = [
+        (child, parents)
+        for child, parents in all_families(3 + labels)
+        if child < 3 or all(parent > 2 for parent in parents)
+    ]
+    families = Families.from_pairs(pairs)
+    for score in (Bic(), named_score("loglik")):
+        asked: Any = LocalScores(table, score).for_core()
+        found = asked.family_scores(families.children, families.offsets, families.parents)
+        np.testing.assert_array_equal(found, local_scores(table, families, score))
+        by_statistics = local_scores(Blocks(table), families, score)
+        np.testing.assert_allclose(found, by_statistics, rtol=1e-10, atol=1e-8)

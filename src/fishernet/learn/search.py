@@ -61,7 +61,7 @@ class Scorer(Protocol):
     def __call__(self, families: Families) -> Array:
         """Return the scores of families, (n_families,) float64."""
 
-    def for_core(self) -> _core.SetTerms | Callable[..., Array]:
+    def for_core(self) -> _core.SetTerms | _core.MixedScores | Callable[..., Array]:
         """Return what the core calls: its own counting, or a function of children, offsets and parents."""
 
 

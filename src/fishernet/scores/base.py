@@ -89,11 +89,6 @@ class Families(Brief):
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[positions] - offsets[:-1], sizes)
         return Families(self.children[positions], offsets, self.parents[places])
 
-    def keeping(self, kept: npt.NDArray[np.bool_]) -> Families:
-        """Return the families with some of the parents alone, those that are marked."""
-        sizes = np.bincount(self.owners[kept], minlength=len(self))
-        return Families(self.children, np.concatenate([[0], np.cumsum(sizes)]), self.parents[kept], self.once)
-
 
 class CoreTerm(NamedTuple):
     """A score as the core computes it: its name there and its parameter (`core/counts/score_term.hpp`)."""

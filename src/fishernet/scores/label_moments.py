@@ -34,24 +34,40 @@ def moments_of(statistic: Statistic) -> _core.LabelMoments:
     )
 
 
-def moment_store(source: Source) -> _core.MomentStore:
-    """Return what keeps the moments of a source without missing cells, and counts them as they are asked for."""
+def moment_store(source: Source) -> tuple[_core.MomentStore, npt.NDArray[np.float64]]:
+    """Return what keeps the moments of a source without missing cells, and counts them as they are asked for.
+
+    With it comes the mean of each number, (n_columns,); 0 of labels.
+    """
+    cardinalities, numbers = kinds_of(source)
+    rows, origin = _rows_of(source, numbers)
+    store = _core.MomentStore(cardinalities, numbers, float(source.total), rows or partial(_counted, source))
+    means = store.means()
+    means[numbers] += origin
+    return store, means
+
+
+def kinds_of(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return how many states each column has, of which those of numbers are not looked at, and which are numbers."""
     cardinalities = np.array([variable.cardinality for variable in source.variables], dtype=np.int64)
-    numbers = np.flatnonzero([variable.is_continuous for variable in source.variables]).astype(np.int32)
-    rows = _rows_of(source, numbers)
-    return _core.MomentStore(cardinalities, numbers, float(source.total), rows or partial(_counted, source))
+    return cardinalities, np.flatnonzero([variable.is_continuous for variable in source.variables]).astype(np.int32)
 
 
-def _rows_of(source: Source, numbers: npt.NDArray[np.int32]) -> _core.LabelledNumbers | None:
-    """Return what the core goes through by itself, where there are rows and memory holds their numbers."""
-    rows = source.rows
+def _rows_of(
+    source: Source, numbers: npt.NDArray[np.int32]
+) -> tuple[_core.LabelledNumbers | None, npt.NDArray[np.float64]]:
+    """Return what the core goes through by itself, where there are rows and memory holds their numbers.
+
+    With it comes what its numbers are counted from.
+    """
+    rows, nowhere = source.rows, np.zeros(len(numbers))
     if rows is None or rows.n_rows * len(numbers) > MOST_VALUES:
-        return None
+        return None, nowhere
     if rows.weights is not None and not rows.weights.all():
-        return None
+        return None, nowhere
     weights = None if rows.weights is None else rows.weights.astype(np.float64)
-    _, values = rows.number_rows.apart()
-    return _core.LabelledNumbers(rows.native, numbers, values, weights)
+    origin, values = rows.number_rows.apart()
+    return _core.LabelledNumbers(rows.native, numbers, values, weights), origin
 
 
 def _counted(source: Source, sets: Sequence[tuple[Positions, Positions]]) -> Iterator[_core.LabelMoments]:

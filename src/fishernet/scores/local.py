@@ -98,7 +98,12 @@ class LocalScores:
         """Return the scores of families, (n_families,) float64."""
         return self._route(families)
 
-    def for_core(self) -> _core.SetTerms | Callable[..., npt.NDArray[np.float64]]:
+    @property
+    def sets(self) -> _core.SetTerms | None:
+        """What counts and scores labels in the core."""
+        return self._route.sets if self.in_core is not None else None  # type: ignore[return-value]
+
+    def for_core(self) -> _core.SetTerms | _core.MixedScores | Callable[..., npt.NDArray[np.float64]]:
         """Return what a search of the core calls: its own counting, or a function of a list of families' arrays."""
         return self._route.sets or (lambda *flat: self._route(Families(*flat)))
 
@@ -107,7 +112,7 @@ class _Route(Protocol):
     """What scores families, and remembers those that are not asked for once."""
 
     @property
-    def sets(self) -> _core.SetTerms | None:
+    def sets(self) -> _core.SetTerms | _core.MixedScores | None:
         """What counts and scores in the core."""
         ...
 
@@ -162,10 +167,25 @@ class _Remembered:
         return scores
 
 
-class _LabelsAndNumbers:
-    """Families of labels are scored as in a table of labels, those of numbers by their regressions."""
+class _ByMoments:
+    """Families of numbers, which the core scores and remembers."""
 
     sets = None
+
+    def __init__(self, scores: _core.MixedScores) -> None:
+        self._scores, self._n_once = scores, 0
+
+    @property
+    def n_distinct(self) -> int:
+        return self._n_once + self._scores.n_families
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        self._n_once += len(families) if families.once else 0
+        return self._scores.of_numbers(families.children, families.offsets, families.parents, families.once)
+
+
+class _LabelsAndNumbers:
+    """Families of labels are scored as in a table of labels, those of numbers by their regressions."""
 
     def __init__(self, source: Source, score: Score) -> None:
         self._names = source.names
@@ -173,7 +193,17 @@ class _LabelsAndNumbers:
         self._label_at = (np.cumsum(~self._is_number) - 1).astype(np.int32)
         self._labels = LocalScores(part_of(source, np.flatnonzero(~self._is_number).tolist()), score)
         prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
-        self._numbers = _Remembered(MixedTerms(source, averaged=score.averages, **prices).families)
+        terms = MixedTerms(source, averaged=score.averages, **prices)
+        self._numbers: _Remembered | _ByMoments
+        self.sets: _core.MixedScores | None = None
+        if terms.by_family:
+            self._numbers = _Remembered(terms.families)
+            return
+        of_labels = self._labels.sets
+        scores = terms.by_moments(of_labels)
+        self._numbers = _ByMoments(scores)
+        if of_labels is not None or self._is_number.all():
+            self.sets = scores
 
     @property
     def n_distinct(self) -> int:

@@ -30,7 +30,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data import Continuous, Source, Statistic, Table
 from fishernet.scores.base import Families
-from fishernet.scores.label_moments import moment_store, moments_of
+from fishernet.scores.label_moments import kinds_of, moment_store, moments_of
 from fishernet.scores.node_average import told_as_by_all
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,6 @@ Numbers = npt.NDArray[Any]
 _Pair = tuple[int, tuple[int, ...]]  # a child and its parents
 
 ALONE = 2  # parameters of a number without parents
-MOST_OF_SET = 2**26  # numbers in the moments of one set of labels
 
 
 class MixedTerms:
@@ -58,37 +57,31 @@ class MixedTerms:
 
     def __init__(self, source: Source, price: float, *, averaged: bool, arc_price: float = 0.0) -> None:
         self._source, self._price, self._averaged, self._arc_price = source, price, averaged, arc_price
-        self._is_number = np.array([variable.is_continuous for variable in source.variables])
-        self._numbers = np.flatnonzero(self._is_number).tolist()
-        self._states = np.array([float(variable.cardinality) for variable in source.variables])
-        self._by_family = source.has_missing or source.by_set
+        cardinalities, numbers = kinds_of(source)
+        self._columns = _core.MixedColumns(cardinalities, numbers, float(source.total))
+        self._numbers: list[int] = numbers.tolist()
+        self.by_family: bool = source.has_missing or source.by_set
         self._singles: dict[int, Statistic] = {}
         self._floors = np.zeros(len(source.variables))
 
     def families(self, families: Families) -> Floats:
-        """Return the scores of families of numbers, (n_families,)."""
-        cells, are_numbers = families.configurations(self._states), self._is_number[families.parents]
-        n_parameters = cells * (2 + np.bincount(families.owners[are_numbers], minlength=len(families)))
-        telling = self._telling(families, cells)
-        if self._by_family:
-            likelihoods = self._available(telling, n_parameters)
-        else:
-            floors = self._floors_of(np.unique(telling.children).tolist())
-            likelihoods = self._moments.likelihoods(floors, telling.children, telling.offsets, telling.parents)
+        """Return the scores of families of numbers, each on its own complete rows, (n_families,)."""
+        flat = families.children, families.offsets, families.parents
+        offsets, parents, n_parameters = self._columns.telling(*flat)
+        likelihoods = self._available(Families(families.children, offsets, parents), n_parameters)
         paid = self._price * n_parameters + self._arc_price * np.diff(families.offsets)
         return np.asarray(likelihoods - paid)
 
+    def by_moments(self, labels: _core.SetTerms | None) -> _core.MixedScores:
+        """Return what scores families by the moments of all rows, those of labels by the terms of these."""
+        store, means = moment_store(self._source)
+        floors = np.zeros(len(means))
+        for v, variable in zip(self._numbers, self._of(self._numbers), strict=True):
+            floors[v] = variable.least_variance(float(means[v]))
+        return _core.MixedScores(self._columns, store, floors, self._price, self._arc_price, labels)
+
     def _of(self, numbers: Sequence[int]) -> list[Continuous]:
         return [cast(Continuous, self._source.variables[v]) for v in numbers]
-
-    def _telling(self, families: Families, cells: Floats) -> Families:
-        """Return families without labels where these have more configurations than rows tell of or memory holds."""
-        few = (2 * cells <= self._source.total) & (cells * len(self._numbers) ** 2 <= MOST_OF_SET)
-        return families.keeping((few | (cells == 1))[families.owners] | self._is_number[families.parents])
-
-    @cached_property
-    def _moments(self) -> _core.MomentStore:
-        return moment_store(self._source)
 
     def _floors_of(self, numbers: Iterable[int]) -> Floats:
         """Return the least variances of numbers, (n_variables,); those of numbers that nobody asked for yet are 0."""
@@ -149,7 +142,7 @@ class MixedTerms:
         return self._likelihood(child, parents, statistic) - self._likelihood(child, beyond, few)
 
     def _likelihood(self, child: int, parents: tuple[int, ...], statistic: Statistic) -> float:
-        family = Families.from_pairs([(child, [p for p in parents if self._is_number[p]])])
+        family = Families.from_pairs([(child, [p for p in parents if self._source.variables[p].is_continuous])])
         return float(self._of_moments([moments_of(statistic)], np.zeros(1), family)[0])
 
     def _of_moments(self, moments: Sequence[_core.LabelMoments], of_family: Numbers, families: Families) -> Floats:
