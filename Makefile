@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
 
 test: core-test core-threads $(VENV)/.installed-tests
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	PYTHONHASHSEED=0 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
 test-lowest: $(LOWEST)/.installed

@@ -57,3 +57,18 @@ def test_what_starts_it_is_in_the_wheel_and_imports_nothing_of_the_package() -> 
     script = f"import sys, {module}; print({{'fishernet', 'numpy', 'click'}} & {{*sys.modules}})"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert ran.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2"), ({"OMP_NUM_THREADS": "3"}, "none")],
+    ids=["by itself", "as asked", "by OpenMP"],
+)
+def test_blas_has_one_thread_unless_somebody_says_how_many(given: dict[str, str], expected: str) -> None:
+    told = "import atexit, os; atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS', 'none')))"
+    *python, start = COMMAND
+    others = {name: value for name, value in ENVIRONMENT.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [*python, f"{told}; {start}", "--version"], capture_output=True, text=True, check=True, env=others | given
+    )
+    assert done.stdout.splitlines()[-1] == expected
