@@ -132,7 +132,7 @@ def test_json_and_text_say_what_the_library_says(name: str, request: pytest.Fixt
     assert facts["parameters"] == network.n_parameters
     held_out_mean = network.log_prob(held_out).mean()
     assert facts["held_out_log_likelihood_per_row"] == pytest.approx(held_out_mean, rel=1e-12)
-    assert list(facts["seconds"]) == ["read", "learn", "fit", "score"]
+    assert list(facts["seconds"]) == ["read", "learn", "fit", "score", "check"]
     assert all(seconds >= 0 for seconds in facts["seconds"].values())
     assert "300 (210 to learn from, 90 held out)" in text
     assert f"{held_out_mean:,.4f} per row" in text

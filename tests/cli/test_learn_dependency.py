@@ -39,7 +39,7 @@ def test_json_and_text_say_what_the_library_says(csv: Path) -> None:
     assert (facts["score_value"], facts["parameters"]) == (found.scores.sum(), net.n_parameters)
     assert (facts["candidates"], facts["local_scores"]) == (found.n_candidates, found.n_scores)
     assert (facts["steps"], facts["held_out_pseudo_log_likelihood_per_row"]) == (found.steps, mean)
-    assert list(facts["seconds"]) == ["read", "learn", "fit", "score"]
+    assert list(facts["seconds"]) == ["read", "learn", "fit", "score", "check"]
     assert "100 (70 to learn from, 30 held out)" in text
     assert f"{found.scores.sum():,.4f} on the rows" in text
     assert f"{found.n_candidates} candidates looked at, {found.n_scores} distinct local scores" in text

@@ -216,6 +216,10 @@ def learn(
             network = learner.fit(training)
         with watch.time("score"):
             said = learner.facts(network, training, held_out)
+        with watch.time("check"):
+            progress("testing what the arcs leave", 0, None)
+            beyond = _beyond(network, training, seed) if kind == "bn" else None
+            by_chance = _by_chance(learner, training)
         if output is not None:
             with watch.time("save"):
                 write_model(learner.fit(rows), output)
@@ -224,7 +228,6 @@ def learn(
                 progress("drawing the graph", 0, None)
                 write_graph(network, plot)
     left_out = [name for name in rows.names if name not in set(network.names)]
-    beyond = _beyond(network, training, seed) if kind == "bn" else None
     facts = {
         "table": str(table),
         "kind": kind,
@@ -237,7 +240,7 @@ def learn(
         "plan": plan_lines(rows, rows, decided.missing(), way),
         "scales": {name: scale for name, scale in scales_of(rows).items() if name not in left_out},
         **said,
-        "arcs_by_chance": _by_chance(learner, training),
+        "arcs_by_chance": by_chance,
         "beyond": None if beyond is None else _told(beyond, training),
         "seconds": watch.seconds,
         "seed": seed,
