@@ -248,10 +248,11 @@ def main(
         "seed": asked.seed,
         "settings": run.settings,
     }
-    if part and path.exists():
+    alone = bool(part) and not path.exists()  # there is nothing to draw yet
+    if part and not alone:
         header, tables = joined(path, part, header, tables)
     write(path, header, list(tables.values()))
-    if draw is not None:
+    if draw is not None and not alone:
         draw(tables, figure)
     print(f"written: {path}", file=sys.stderr)
     return path
