@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -168,20 +168,23 @@ class _Remembered:
 
 
 class _ByMoments:
-    """Families of numbers, which the core scores and remembers."""
+    """Families of numbers, which the core scores and remembers; moments are counted where some are asked for."""
 
-    sets = None
+    def __init__(self, make: Callable[[], _core.MixedScores]) -> None:
+        self._make, self._made, self._n_once = make, False, 0
 
-    def __init__(self, scores: _core.MixedScores) -> None:
-        self._scores, self._n_once = scores, 0
+    @cached_property
+    def scores(self) -> _core.MixedScores:
+        self._made = True
+        return self._make()
 
     @property
     def n_distinct(self) -> int:
-        return self._n_once + self._scores.n_families
+        return self._n_once + (self.scores.n_families if self._made else 0)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         self._n_once += len(families) if families.once else 0
-        return self._scores.of_numbers(families.children, families.offsets, families.parents, families.once)
+        return self.scores.of_numbers(families.children, families.offsets, families.parents, families.once)
 
 
 class _LabelsAndNumbers:
@@ -194,16 +197,14 @@ class _LabelsAndNumbers:
         self._labels = LocalScores(part_of(source, np.flatnonzero(~self._is_number).tolist()), score)
         prices = {"price": score.price_in(source), "arc_price": score.arc_price(source)}
         terms = MixedTerms(source, averaged=score.averages, **prices)
-        self._numbers: _Remembered | _ByMoments
-        self.sets: _core.MixedScores | None = None
-        if terms.by_family:
-            self._numbers = _Remembered(terms.families)
-            return
-        of_labels = self._labels.sets
-        scores = terms.by_moments(of_labels)
-        self._numbers = _ByMoments(scores)
-        if of_labels is not None or self._is_number.all():
-            self.sets = scores
+        by_moments = None if terms.by_family else _ByMoments(partial(terms.by_moments, self._labels.sets))
+        self._numbers: _Remembered | _ByMoments = by_moments or _Remembered(terms.families)
+        is_in_core = self._labels.sets is not None or self._is_number.all()
+        self._in_core = by_moments if is_in_core else None
+
+    @property
+    def sets(self) -> _core.MixedScores | None:
+        return None if self._in_core is None else self._in_core.scores
 
     @property
     def n_distinct(self) -> int:
