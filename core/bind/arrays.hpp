@@ -61,7 +61,6 @@ inline void check_signals() {
 
 [[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-// Families whose every position is within range: children of n variables, parents ascending and without the child.
 // Positions that rise, from 0 on.
 inline void require_ascending(std::span<const std::int32_t> positions) {
     std::int32_t last = -1;
@@ -71,6 +70,7 @@ inline void require_ascending(std::span<const std::int32_t> positions) {
     }
 }
 
+// Families whose every position is within range: children of n variables, parents ascending and without the child.
 inline Families checked_families(const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                                  const In<std::int32_t>& parents, std::size_t n) {
     const Families families{view(children), view(offsets), view(parents)};

@@ -1,10 +1,6 @@
 #include "bind/mixed_scores.hpp"
 
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace fishernet::bind {
 namespace {
@@ -36,6 +32,7 @@ nb::tuple telling(const MixedColumns& self, const In<std::int32_t>& children, co
 void make_scores(BoundMixedScores* self, const MixedColumns& columns, OneAtATime<MomentStore>& store, const In<double>& floors,
                  double price, double arc_price, OneAtATime<SetTerms>* labels) {
     if (floors.size() != columns.size() || store.object.n_columns() != columns.size()) refuse("each column needs a floor");
+    if (!std::isfinite(price) || !std::isfinite(arc_price)) refuse("a price must be finite");
     std::vector<std::int32_t> label_at(columns.size());
     std::int32_t n_labels = 0;
     for (std::size_t v = 0; v < columns.size(); ++v) {

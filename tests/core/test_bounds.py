@@ -75,10 +75,10 @@ def of_store(made: Any, child: int = 1, floors: int = 3, parent: int = 0) -> Any
     )
 
 
-def mixed_scores(labels: Any = None, **changed: Any) -> Any:
+def mixed_scores(labels: Any = None, price: float = 1.0, **changed: Any) -> Any:
     arguments = {"cardinalities": i64(2, 1, 1), "numbers": i32(1, 2), "total": 4.0}
     columns = _core.MixedColumns(**(arguments | changed))
-    return _core.MixedScores(columns, store([whole()]), np.zeros(3), 1.0, 0.0, labels)
+    return _core.MixedScores(columns, store([whole()]), np.zeros(3), price, 0.0, labels)
 
 
 def of_labels(n: int) -> Any:
@@ -130,6 +130,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "scores of a column without states": (lambda: mixed_scores(cardinalities=i64(0, 1, 1)), "no state"),
     "scores of fewer than no rows": (lambda: mixed_scores(total=-1.0), "weights' sum is out of range"),
     "scores of other columns than the moments": (lambda: mixed_scores(numbers=i32(2)), "of other columns"),
+    "scores at a price that is no number": (lambda: mixed_scores(price=np.nan), "price must be finite"),
     "scores without those of the labels": (
         lambda: mixed_scores().family_scores(i32(0), i64(0, 0), i32()),
         "labels' scores are lacking",

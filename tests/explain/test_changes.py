@@ -15,6 +15,7 @@ ASIA = fn.datasets.load("asia")
 CURED = fn.infer.intervene(ASIA, {"bronc": "no"})
 BEFORE = ASIA.sample(600, seed=1)
 AFTER = fn.data.pooling.stacked([ASIA.sample(300, seed=2), CURED.sample(200, seed=3)])
+GAPS = np.random.default_rng(5).random((600, 8)) < 0.05
 
 
 def gain(before: fn.Table, after: fn.Table, score: Any = "bic") -> float:
@@ -71,6 +72,17 @@ def test_numbers_and_labels_below_numbers() -> None:
     assert gains["y"] > 10
     assert gains["x"] < 0 > gains["label"]
     assert fn.explain.change(before, rows(1.0, 2.0), "label", dag).answer > 10
+
+
+def test_missing_cells_are_told_once_and_scored_as_elsewhere() -> None:
+    table, later = (fn.Table.from_frame(rows.to_pandas().mask(GAPS[: rows.n_rows])) for rows in (BEFORE, AFTER))
+    table, later = (rows.select(["smoke", "bronc"]) for rows in (table, later))
+    with pytest.warns(FishernetWarning, match="cells are missing") as warned:
+        found = fn.explain.change(table, later, "bronc", ASIA)
+    assert len(warned) == 1
+    found.by("smoke")  # which warns of nothing
+    with pytest.warns(FishernetWarning, match="cells are missing"):
+        assert found.answer == pytest.approx(gain(table, later), rel=1e-10)
 
 
 def test_weights_count() -> None:

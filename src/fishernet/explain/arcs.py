@@ -32,7 +32,8 @@ class ArcGain:
         self, table: Table, child: str, parents: list[str], parent: str, score: Any, options: Any, said: str
     ) -> None:
         self._family = table.select([child, *parents])
-        self._score: Score = named_score(score, **options)
+        named = named_score(score, **options)
+        self._score: Score = named if named.takes_numbers else scored_cells(self._family, named)[1]  # it warns of gaps
         others = [place for place, name in enumerate(self._family.names) if place and name != parent]
         self._pair = Families.from_pairs([(0, range(1, len(parents) + 1)), (0, others)])
         self.said: str = said
@@ -52,8 +53,8 @@ class ArcGain:
         counts = weights[kept]
         whole = counts.astype(np.int64) if (counts == np.floor(counts)).all() else counts
         rows = Table.adopt(self._family.variables, codes, weights=whole, n_rows=len(kept))
-        data, score = scored_cells(rows, self._score)
-        whole, without = local_scores(score.source(data), self._pair, score).tolist()
+        data = scored_cells(rows, self._score)[0] if self._score.takes_numbers else rows
+        whole, without = local_scores(self._score.source(data), self._pair, self._score).tolist()
         return float(whole - without)
 
 

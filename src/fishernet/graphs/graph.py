@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
@@ -121,16 +121,19 @@ class HasGraph(WithGraph, Protocol):
         """How it answers questions; "normal": it has the `precision` of a normal distribution."""
 
 
-def taken_apart(given: Graph | HasGraph) -> tuple[Graph | None, HasGraph | None]:
+Holder = TypeVar("Holder", bound=WithGraph)
+
+
+def taken_apart(given: Graph | Holder) -> tuple[Graph | None, Holder | None]:
     """Return a graph and None, or the graph of a model, if it has one, and the model."""
     return (given, None) if isinstance(given, Graph) else (given.graph, given)
 
 
 def graph_of(given: Graph | WithGraph, name: str = "graph") -> Graph:
     """Return a graph as it is, and of a model its graph; SchemaError, which names the argument, when there is none."""
-    graph = given if isinstance(given, Graph) else given.graph
+    graph, holder = taken_apart(given)
     if graph is None:
-        raise SchemaError(f"{name} must be {WANTED}; {given!r} has no graph", parameter=name)
+        raise SchemaError(f"{name} must be {WANTED}; {holder!r} has no graph", parameter=name)
     return graph
 
 
