@@ -13,37 +13,14 @@ constexpr double few = 100;        // variances up to which neighbours of the mo
 constexpr double most_in_table = 1 << 14;  // variances
 constexpr double negligible = 1e-18;
 
-double log_factorial(std::int64_t n) {
-    constexpr std::size_t size = 1024;
-    static const auto table = [] {
-        std::array<double, size> logs{};
-        for (std::size_t i = 1; i < size; ++i) logs[i] = std::lgamma(static_cast<double>(i) + 1);
-        return logs;
-    }();
-    if (n < static_cast<std::int64_t>(size)) return table[static_cast<std::size_t>(n)];
-    constexpr double half_log_two_pi = 0.91893853320467274178;
-    const auto x = static_cast<double>(n) + 1;
-    return (x - 0.5) * std::log(x) - x + half_log_two_pi + stirling_remainder(x);
-}
-
 struct OfHypergeometric {
     Hypergeometric of;
 
     std::int64_t least() const { return of.least(); }
     std::int64_t most() const { return of.most(); }
-    double mean() const {
-        return static_cast<double>(of.drawn) * (static_cast<double>(of.marked) / static_cast<double>(of.all));
-    }
-    double variance() const {
-        const auto all = static_cast<double>(of.all);
-        return mean() * ((all - static_cast<double>(of.marked)) / all) *
-               ((all - static_cast<double>(of.drawn)) / std::max(all - 1, 1.0));
-    }
-    std::int64_t mode() const {
-        const double mode = (static_cast<double>(of.drawn) + 1) * (static_cast<double>(of.marked) + 1) /
-                            (static_cast<double>(of.all) + 2);
-        return std::clamp(static_cast<std::int64_t>(mode), least(), most());
-    }
+    double mean() const { return of.mean(); }
+    double variance() const { return of.variance(); }
+    std::int64_t mode() const { return of.mode(); }
     double ratio(std::int64_t k) const {  // P(k + 1) / P(k)
         const double up = static_cast<double>(of.marked - k) * static_cast<double>(of.drawn - k);
         return up / (static_cast<double>(k + 1) * static_cast<double>(of.all - of.marked - of.drawn + k + 1));
@@ -123,6 +100,19 @@ std::int64_t drawn_from(const Distribution& of, Draws& draws) {
 }
 
 }  // namespace
+
+double log_factorial(std::int64_t n) {
+    constexpr std::size_t size = 1024;
+    static const auto table = [] {
+        std::array<double, size> logs{};
+        for (std::size_t i = 1; i < size; ++i) logs[i] = std::lgamma(static_cast<double>(i) + 1);
+        return logs;
+    }();
+    if (n < static_cast<std::int64_t>(size)) return table[static_cast<std::size_t>(n)];
+    constexpr double half_log_two_pi = 0.91893853320467274178;
+    const auto x = static_cast<double>(n) + 1;
+    return (x - 0.5) * std::log(x) - x + half_log_two_pi + stirling_remainder(x);
+}
 
 std::int64_t draw_hypergeometric(const Hypergeometric& of, Draws& draws) {
     return of.least() == of.most() ? of.least() : drawn_from(OfHypergeometric{of}, draws);

@@ -9,6 +9,8 @@
 
 namespace fishernet {
 
+double log_factorial(std::int64_t n);
+
 std::int64_t draw_hypergeometric(const Hypergeometric& of, Draws& draws);
 std::int64_t draw_binomial(std::int64_t n, double p, Draws& draws);
 

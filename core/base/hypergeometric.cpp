@@ -24,18 +24,12 @@ double sum_upwards(const Hypergeometric& of, std::int64_t k) {
     return sum;
 }
 
-std::int64_t mode_of(const Hypergeometric& of) {
-    const double mode = (static_cast<double>(of.drawn) + 1) * (static_cast<double>(of.marked) + 1) /
-                        (static_cast<double>(of.all) + 2);
-    return std::clamp(static_cast<std::int64_t>(mode), of.least(), of.most());
-}
-
 // The same number seen from the other end: how many of the marked are not drawn.
 Hypergeometric mirrored(const Hypergeometric& of) { return {of.all, of.marked, of.all - of.drawn}; }
 
 // log P(number >= hits), for hits above the mode.
 double log_upper_tail(const Hypergeometric& of, std::int64_t hits) {
-    const auto mode = mode_of(of);
+    const auto mode = of.mode();
     const Hypergeometric other = mirrored(of);
     const double whole = sum_upwards(of, mode) + sum_upwards(other, of.marked - mode) - 1;  // in units of the mode's
     double log_term = 0;
@@ -56,17 +50,33 @@ std::int64_t Hypergeometric::least() const { return std::max<std::int64_t>(0, dr
 
 std::int64_t Hypergeometric::most() const { return std::min(marked, drawn); }
 
+std::int64_t Hypergeometric::mode() const {
+    const double mode =
+        (static_cast<double>(drawn) + 1) * (static_cast<double>(marked) + 1) / (static_cast<double>(all) + 2);
+    return std::clamp(static_cast<std::int64_t>(mode), least(), most());
+}
+
+double Hypergeometric::mean() const {
+    return static_cast<double>(drawn) * (static_cast<double>(marked) / static_cast<double>(all));
+}
+
+double Hypergeometric::variance() const {
+    const auto n = static_cast<double>(all);
+    return mean() * ((n - static_cast<double>(marked)) / n) *
+           ((n - static_cast<double>(drawn)) / std::max(n - 1, 1.0));
+}
+
 double Hypergeometric::log_at_least(std::int64_t hits) const {
     if (hits <= least()) return 0;
     if (hits > most()) return -std::numeric_limits<double>::infinity();
-    if (hits > mode_of(*this)) return std::min(0.0, log_upper_tail(*this, hits));
+    if (hits > mode()) return std::min(0.0, log_upper_tail(*this, hits));
     return std::log1p(-std::exp(log_at_most(hits - 1)));
 }
 
 double Hypergeometric::log_at_most(std::int64_t hits) const {
     if (hits >= most()) return 0;
     if (hits < least()) return -std::numeric_limits<double>::infinity();
-    if (hits < mode_of(*this)) {
+    if (hits < mode()) {
         // at most so many of the drawn are at least marked - hits of those that are not
         return std::min(0.0, log_upper_tail(mirrored(*this), marked - hits));
     }

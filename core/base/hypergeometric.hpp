@@ -13,6 +13,9 @@ struct Hypergeometric {
 
     std::int64_t least() const;
     std::int64_t most() const;
+    std::int64_t mode() const;
+    double mean() const;
+    double variance() const;
     double log_at_most(std::int64_t hits) const;   // log P(number <= hits)
     double log_at_least(std::int64_t hits) const;  // log P(number >= hits)
 };

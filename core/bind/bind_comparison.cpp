@@ -96,6 +96,16 @@ Out<double> test_p_values(const ConditionalTest& self, std::uint64_t key, std::i
     return to_python(std::move(found));
 }
 
+Out<double> test_dispersed_p_values(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
+    check_draws(self, n_draws);
+    std::vector<double> found;
+    {
+        const nb::gil_scoped_release release;
+        found = self.dispersed_p_values(key, n_draws, check_signals);
+    }
+    return to_python(std::move(found));
+}
+
 Out2<double> test_deviations(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
     check_draws(self, n_draws);
     std::vector<double> found;
@@ -185,6 +195,7 @@ void bind_comparison(nb::module_& m) {
             return to_python(self.statistics());
         }, nb::rv_policy::move)
         .def("p_values", &test_p_values, nb::arg("key"), nb::arg("n_draws"))
+        .def("dispersed_p_values", &test_dispersed_p_values, nb::arg("key"), nb::arg("n_draws"))
         .def("deviations", &test_deviations, nb::arg("key"), nb::arg("n_draws"))
         .def("divergences", &test_divergences, nb::arg("key"), nb::arg("n_draws"))
         .def("drawn", &test_drawn, nb::arg("key"), nb::arg("n_draws"));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/pool.hpp"
+#include "comparison/dispersed_count.hpp"
 #include "comparison/divergences.hpp"
 
 namespace fishernet {
@@ -15,12 +16,23 @@ constexpr std::int64_t tables_at_once = 32;  // that are drawn by one task
 constexpr std::int64_t rows_a_draw = 8;      // for each cell that is free, up to which rows are drawn one by one
 constexpr double digits = 1e9;  // of statistics and ranks that are compared: a draw that is the observed table ties
 // Of the statistics. Simulated over five kinds of change, a trend is seen far oftener by its share, others little less.
-using Weights = std::array<double, ConditionalTest::n_statistics>;
-constexpr Weights without_trend{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 0};
-constexpr Weights with_trend{3.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
-constexpr Weights of_one_configuration{3.0 / 4, 0, 0, 0, 1.0 / 4};  // in which the first four say the same
+using Shares = std::array<double, ConditionalTest::n_statistics>;
+constexpr Shares without_trend{3.0 / 6, 1.0 / 6, 1.0 / 6, 1.0 / 6, 0};
+constexpr Shares with_trend{3.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7};
+constexpr Shares of_one_configuration{3.0 / 4, 0, 0, 0, 1.0 / 4};  // in which the first four say the same
 constexpr double pi = 3.14159265358979323846;
 constexpr std::size_t counts_looked_up = 2048;
+
+// How far dispersed tables lie apart: all configurations by as much, or some of them.
+struct Dispersion {
+    std::size_t times;  // which of those below
+    double share;       // of the configurations
+};
+constexpr std::array<double, 4> variances{1, 2, 5, 20};  // of counts, as many times as by chance
+constexpr std::array<Dispersion, 5> dispersions{{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {3, 0.25}}};
+constexpr double by_chance = 0.5;  // the share of dispersed tables that chance draws as ever
+constexpr double small = 1e-200;   // products are taken to logarithms before they underflow
+constexpr double least_weight = 1e-300;
 
 // 2 n log n.
 double twice_n_log_n(std::int64_t n) {
@@ -60,15 +72,19 @@ std::size_t number(std::vector<std::size_t>& marked) {
     return n;
 }
 
-// The share of values that are at least as large as each.
-std::vector<double> ranks(std::vector<double> values) {
-    for (double& value : values) value = std::nearbyint(value * digits) / digits;
-    std::vector<double> sorted = values;
+// The share, by weight, of values that are at least as large as each.
+std::vector<double> ranks(std::vector<double> values, std::span<const double> weights) {
+    const std::size_t n = values.size();
+    std::vector<std::pair<double, double>> sorted(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        values[i] = std::nearbyint(values[i] * digits) / digits;
+        sorted[i] = {values[i], weights[i]};
+    }
     std::sort(sorted.begin(), sorted.end());
+    double sum = 0;
+    for (std::size_t i = n; i-- > 0;) sorted[i].second = sum += sorted[i].second;
     for (double& value : values) {
-        const auto below = std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
-        value = static_cast<double>(static_cast<std::ptrdiff_t>(sorted.size()) - below) /
-                static_cast<double>(sorted.size());
+        value = std::ranges::lower_bound(sorted, value, {}, &std::pair<double, double>::first)->second / sum;
     }
     return values;
 }
@@ -83,6 +99,28 @@ struct ConditionalTest::Sums {
         likelihoods = large = 0;
         largest = -1e300;
         shift.assign(n, 0.0);
+    }
+};
+
+// How likely each dispersion makes a table beside chance, in logarithms, one configuration after the other.
+struct ConditionalTest::Ratios {
+    std::array<double, dispersions.size()> sums{};
+
+    void add(const std::array<double, variances.size()>& ratios) {
+        for (std::size_t d = 0; d < sums.size(); ++d) {
+            const auto [times, share] = dispersions[d];
+            const double most = std::max(ratios[times], 0.0);  // of the two that are mixed
+            sums[d] += share == 1 ? ratios[times]
+                                  : most + std::log((1 - share) * std::exp(-most) + share * std::exp(ratios[times] - most));
+        }
+    }
+
+    // What a table weighs that was drawn by one of them, or by chance.
+    double weight() const {
+        const double most = std::max(*std::ranges::max_element(sums), 0.0);
+        double mixed = by_chance * std::exp(-most);
+        for (const double sum : sums) mixed += (1 - by_chance) / sums.size() * std::exp(sum - most);
+        return std::max(std::exp(-most), least_weight) / mixed;
     }
 };
 
@@ -155,8 +193,13 @@ void ConditionalTest::add_part(std::span<const std::int64_t> cells, std::span<co
     }
     totals_.push_back(total);
     of_margins_ += twice_n_log_n(total);
-    for (const std::int64_t n : pooled) of_margins_ -= twice_n_log_n(n);
-    for (const std::int64_t n : sizes) of_margins_ -= twice_n_log_n(n);
+    log_margins_.push_back(log_factorial(total));
+    for (const auto margin : {pooled, sizes}) {
+        for (const std::int64_t n : margin) {
+            of_margins_ -= twice_n_log_n(n);
+            log_margins_.back() -= log_factorial(n);
+        }
+    }
     const auto all = static_cast<double>(total);
     for (std::size_t g = 0; g < std::min(n_here, n_seen()); ++g) {
         const auto size = static_cast<double>(sizes[g]);
@@ -243,12 +286,27 @@ void ConditionalTest::deal(const Part& part, std::int64_t* table, Draws& draws) 
     for (const std::uint32_t one : std::span(states).first(static_cast<std::size_t>(rows))) ++table[one];
 }
 
-// table[group][state] of one configuration.
-void ConditionalTest::draw(std::size_t j, std::int64_t* table, Draws& draws) const {
+// table[group][state] of one configuration, by chance or with so many times the variance.
+void ConditionalTest::draw(std::size_t j, std::int64_t* table, double variance, Draws& draws) const {
     const Part here = part(j);
     const std::size_t n_here = here.sizes.size(), n_occur = here.pooled.size();
     const auto n_free = static_cast<std::int64_t>((n_here - 1) * (n_occur - 1));
-    if (n_groups_ > 2 && here.total - here.sizes.back() <= rows_a_draw * n_free) return deal(here, table, draws);
+    const bool is_sparse = n_groups_ > 2 && here.total - here.sizes.back() <= rows_a_draw * n_free;
+    if (is_sparse && variance == 0) return deal(here, table, draws);
+    each_count(here, table, [&](const Hypergeometric& of, std::int64_t& count) {
+        if (variance > 0 && of.least() < of.most()) {
+            count = DispersedCount(of.least(), of.mode(), of.most(), variance * of.variance()).draw(draws);
+        } else {
+            count = &count == table + here.order[0] ? first_[j].draw(draws) : draw_hypergeometric(of, draws);
+        }
+    });
+}
+
+// see(what the count can be, the count), of those counts that are free given the ones before them. It may change it:
+// then the others are what is left.
+template <class See>
+void ConditionalTest::each_count(const Part& here, std::int64_t* table, See see) {
+    const std::size_t n_here = here.sizes.size(), n_occur = here.pooled.size();
     std::int64_t* last = table + (n_here - 1) * n_occur;
     std::ranges::copy(here.pooled, last);  // which other groups take their rows from
     std::int64_t rows = here.total;
@@ -258,7 +316,7 @@ void ConditionalTest::draw(std::size_t j, std::int64_t* table, Draws& draws) con
         for (std::size_t i = 0; i + 1 < n_occur; ++i) {
             const std::size_t k = here.order[i];
             const std::int64_t having = last[k];
-            table[k] = g == 0 && i == 0 ? first_[j].draw(draws) : draw_hypergeometric({all, having, wanted}, draws);
+            see(Hypergeometric{all, having, wanted}, table[k]);
             all -= having;
             wanted -= table[k];
             last[k] -= table[k];
@@ -267,6 +325,31 @@ void ConditionalTest::draw(std::size_t j, std::int64_t* table, Draws& draws) con
         table[k] = wanted;
         last[k] -= wanted;
     }
+}
+
+// How likely each variance makes the counts of a configuration beside chance, in logarithms.
+void ConditionalTest::add_ratios(std::size_t j, std::int64_t* table, Ratios& ratios) const {
+    const Part here = part(j);
+    double log_chances = log_margins_[j];
+    for (std::size_t i = 0; i < here.counts.size(); ++i) log_chances += log_factorial(table[i]);
+    std::array<double, variances.size()> logs, products;
+    logs.fill(log_chances);
+    products.fill(1.0);
+    each_count(here, table, [&](const Hypergeometric& of, const std::int64_t& count) {
+        const std::int64_t least = of.least(), most = of.most();
+        if (least == most) return;
+        const std::int64_t mode = of.mode();
+        const double variance = of.variance();
+        for (std::size_t v = 0; v < variances.size(); ++v) {
+            products[v] *= DispersedCount(least, mode, most, variances[v] * variance).probability(count);
+            if (products[v] < small) {
+                logs[v] += std::log(products[v]);
+                products[v] = 1;
+            }
+        }
+    });
+    for (std::size_t v = 0; v < variances.size(); ++v) logs[v] += std::log(products[v]);
+    ratios.add(logs);
 }
 
 double ConditionalTest::chi_squared(const Part& part, const std::int64_t* table) const {
@@ -303,8 +386,8 @@ void ConditionalTest::finish(const Sums& sums, double* statistics) const {
     std::copy(found.begin(), found.end(), statistics);
 }
 
-template <class See>
-void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck check, See see) const {
+template <class Variance, class See>
+void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck check, Variance variance, See see) const {
     const std::int64_t n_tasks = (n_draws + tables_at_once - 1) / tables_at_once;
     run_tasks(n_tasks, [&](std::int64_t task) {
         Draws draws(key, static_cast<std::uint32_t>(task));
@@ -312,11 +395,16 @@ void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck ch
         const std::int64_t last = std::min(n_draws, (task + 1) * tables_at_once);
         for (std::int64_t t = task * tables_at_once; t < last; ++t) {
             for (std::size_t j = 0; j < n_told(); ++j) {
-                draw(j, table.data(), draws);
+                draw(j, table.data(), variance(j, draws), draws);
                 see(static_cast<std::size_t>(t), j, table.data());
             }
         }
     }, check);
+}
+
+template <class See>
+void ConditionalTest::each(std::uint64_t key, std::int64_t n_draws, StopCheck check, See see) const {
+    each(key, n_draws, check, [](std::size_t, Draws&) { return 0.0; }, see);
 }
 
 std::vector<double> ConditionalTest::statistics() const {
@@ -330,14 +418,14 @@ std::vector<double> ConditionalTest::statistics() const {
 
 std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {
     const auto n = static_cast<std::size_t>(1 + n_draws);
+    const std::vector<double> weights(n, 1.0);
     std::vector<double> found = statistics();
-    const bool has_trend = trend_.degrees() > 0;
-    if (n_told() == 1 && !has_trend) {  // the statistics say the same
+    if (says_one_thing()) {
         found.resize(n);
         each(key, n_draws, check, [&](std::size_t t, std::size_t, const std::int64_t* table) {
             found[1 + t] = terms(table, counts_.size()) + of_margins_;
         });
-        return ranks(std::move(found));
+        return ranks(std::move(found), weights);
     }
     found.resize(n * n_statistics);
     each(key, n_draws, check, [&](std::size_t t, std::size_t j, const std::int64_t* table) {
@@ -346,18 +434,64 @@ std::vector<double> ConditionalTest::p_values(std::uint64_t key, std::int64_t n_
         add(j, table, sums);
         if (j + 1 == n_told()) finish(sums, found.data() + (1 + t) * n_statistics);
     });
-    const Weights& weights = !has_trend ? without_trend : n_told() == 1 ? of_one_configuration : with_trend;
+    return joined(found, weights);
+}
+
+// The table that was observed and those that were drawn are exchangeable but for their weights.
+std::vector<double> ConditionalTest::dispersed_p_values(std::uint64_t key, std::int64_t n_draws,
+                                                        StopCheck check) const {
+    const auto n = static_cast<std::size_t>(1 + n_draws);
+    std::vector<double> found = statistics(), weights(n);
+    found.resize(n * n_statistics);
+    std::vector<std::int64_t> observed = counts_;
+    Ratios of_observed;
+    for (std::size_t j = 0; j < n_told(); ++j) add_ratios(j, observed.data() + starts_[j].cell, of_observed);
+    weights[0] = of_observed.weight();
+    const auto variance = [](std::size_t j, Draws& draws) {
+        thread_local Dispersion kind;
+        if (j == 0) {
+            const auto drawn = static_cast<std::size_t>(draws.below(dispersions.size()));
+            kind = draws.uniform() < by_chance ? Dispersion{0, 0} : dispersions[drawn];
+        }
+        return draws.uniform() < kind.share ? variances[kind.times] : 0.0;
+    };
+    each(key, n_draws, check, variance, [&](std::size_t t, std::size_t j, std::int64_t* table) {
+        thread_local Sums sums;
+        thread_local Ratios ratios;
+        if (j == 0) {
+            sums.begin(by_state_.size());
+            ratios = {};
+        }
+        add(j, table, sums);
+        add_ratios(j, table, ratios);
+        if (j + 1 == n_told()) {
+            finish(sums, found.data() + (1 + t) * n_statistics);
+            weights[1 + t] = ratios.weight();
+        }
+    });
+    return joined(found, weights);
+}
+
+// The ranks of tables by all statistics (tables, n_statistics), each of which is ranked first.
+std::vector<double> ConditionalTest::joined(std::span<const double> statistics,
+                                            std::span<const double> weights) const {
+    const std::size_t n = weights.size();
+    const auto of = [&](std::size_t s) {
+        std::vector<double> column(n);
+        for (std::size_t t = 0; t < n; ++t) column[t] = statistics[t * n_statistics + s];
+        return ranks(std::move(column), weights);
+    };
+    if (says_one_thing()) return of(0);
+    const Shares& shares = trend_.degrees() == 0 ? without_trend : n_told() == 1 ? of_one_configuration : with_trend;
     std::vector<double> scores(n, 0.0);
     for (std::size_t s = 0; s < n_statistics; ++s) {
-        if (weights[s] == 0) continue;
-        std::vector<double> column(n);
-        for (std::size_t t = 0; t < n; ++t) column[t] = found[t * n_statistics + s];
-        column = ranks(std::move(column));
+        if (shares[s] == 0) continue;
+        const std::vector<double> column = of(s);
         for (std::size_t t = 0; t < n; ++t) {  // what sees nothing shall not outweigh the others
-            scores[t] += std::tan(std::max(0.5 - column[t], -0.25) * pi) * weights[s];
+            scores[t] += std::tan(std::max(0.5 - column[t], -0.25) * pi) * shares[s];
         }
     }
-    return ranks(std::move(scores));
+    return ranks(std::move(scores), weights);
 }
 
 std::vector<double> ConditionalTest::deviations(std::uint64_t key, std::int64_t n_draws, StopCheck check) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "comparison/dispersed_count.hpp"
 #include "test/check.hpp"
 
 using namespace fishernet;
@@ -70,4 +71,17 @@ TEST(binomial_draws_come_as_often_as_they_shall) {
     CHECK(draw_binomial(5, 0.0, draws) == 0);
     CHECK(draw_binomial(5, 1.0, draws) == 5);
     CHECK(draw_binomial(0, 0.5, draws) == 0);
+}
+
+TEST(dispersed_draws_come_as_often_as_they_shall) {
+    Draws draws(5, 6);
+    for (const auto& [least, mode, most, variance] :
+         {std::tuple<std::int64_t, std::int64_t, std::int64_t, double>{0, 0, 1, 0.01}, {0, 2, 2, 1.5}, {0, 1, 9, 0.3},
+          {0, 0, 2000, 20.0}, {0, 900, 2000, 4000.0}, {0, 5, 10, 1e6}}) {
+        const DispersedCount of(least, mode, most, variance);
+        double sum = 0;
+        for (std::int64_t k = least; k <= most; ++k) sum += of.probability(k);
+        CHECK(std::abs(sum - 1) < 1e-9);
+        CHECK(fits([&] { return of.draw(draws); }, [&](std::int64_t k) { return of.probability(k); }, most));
+    }
 }

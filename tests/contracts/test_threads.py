@@ -464,7 +464,9 @@ def ask_split_counts(made: Any) -> Any:
 
 CHANGES = {
     "Completion": Question(completion, ask_completion),
-    "ConditionalTest": Question(conditional_test, lambda made: (made.p_values(1, 500), made.deviations(2, 300))),
+    "ConditionalTest": Question(
+        conditional_test, lambda made: (made.p_values(1, 500), made.dispersed_p_values(1, 500), made.deviations(2, 300))
+    ),
     "SplitCounts": Question(split_counts, ask_split_counts),
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import rel_entr
-from scipy.stats import multivariate_hypergeom
+from scipy.special import rel_entr, xlogy
+from scipy.stats import binom, multivariate_hypergeom
 
 from fishernet import _core
 
@@ -155,6 +155,41 @@ def test_statistics_and_p_values_are_those_of_the_definition(
     np.testing.assert_allclose(test.p_values(7, 200), ranks(expected), rtol=1e-12)
 
 
+@pytest.mark.parametrize("counts", [[[40, 0], [0, 40]], [[30, 3], [9, 25]], [[6, 0, 9], [1, 30, 2]], [[7, 5], [4, 6]]])
+def test_dispersed_draws_find_p_values_however_small(counts: list[list[int]]) -> None:
+    """The chance of all tables with these margins whose likelihood ratio is as large."""
+    table = np.array(counts)
+    size, pooled = table[0].sum(), table.sum(axis=0)
+    firsts = [np.array(first) for first in itertools.product(*(range(k + 1) for k in pooled)) if sum(first) == size]
+    ratios = np.array([-xlogy(both, both).sum() for both in (np.stack([of, pooled - of]) for of in firsts)])
+    chances = np.array([multivariate_hypergeom.pmf(of, pooled, size) for of in firsts])
+    p = chances[ratios <= -xlogy(table, table).sum() + 1e-9].sum()
+    found = [exact(table[:, None]).dispersed_p_values(key, 20_000)[0] for key in range(10)]
+    assert np.mean(found) == pytest.approx(p, rel=0.15)
+
+
+@pytest.mark.parametrize("ordered", ORDERS)
+@pytest.mark.parametrize("shape", [(2, 5, 2), (2, 4, 4), (4, 3, 3), (4, 1, 2), (5, 1, 4), (7, 9, 6)])
+def test_dispersed_draws_say_what_others_say(ordered: tuple[bool, bool], shape: tuple[int, int, int]) -> None:
+    """The weights make up for how the tables were drawn."""
+    for seed in range(4):
+        test = exact(random_counts(seed, shape), ordered)
+        p = test.p_values(5, 20_000)[0]
+        assert test.dispersed_p_values(6, 20_000)[0] == pytest.approx(p, abs=6 * np.sqrt((p + 1e-4) / 10_000))
+
+
+def test_p_values_of_dispersed_draws_are_as_seldom_small_as_they_say() -> None:
+    random, found = np.random.default_rng(5), []
+    for _ in range(3000):
+        n_groups, n, n_states = random.integers(2, 5), random.integers(1, 6), random.integers(2, 5)
+        shares, sizes = random.dirichlet([0.5] * n_states, n), random.integers(0, 30, (n_groups, n))
+        test = exact(random.multinomial(sizes, shares[None]), ORDERS[random.integers(len(ORDERS))])
+        if len(test.told):
+            found.append(test.dispersed_p_values(int(random.integers(2**32)), 99)[0])
+    for level in (0.001, 0.01, 0.05, 0.3):
+        assert np.sum(np.array(found) <= level) <= binom.ppf(0.9999, len(found), level)
+
+
 def test_divergences_are_those_of_fitted_conditionals() -> None:
     """Each table has one pseudo-row of both together; configurations count by the later rows."""
     counts = random_counts(3, (2, 4, 3)) + 1
@@ -190,7 +225,12 @@ def test_draws_do_not_depend_on_the_number_of_threads() -> None:
         for threads in (1, 3):
             _core.set_threads(threads)
             answers.append(
-                (test.p_values(3, 500).tobytes(), test.deviations(3, 500).tobytes(), test.drawn(3, 500).tobytes())
+                (
+                    test.p_values(3, 500).tobytes(),
+                    test.dispersed_p_values(3, 500).tobytes(),
+                    test.deviations(3, 500).tobytes(),
+                    test.drawn(3, 500).tobytes(),
+                )
             )
     finally:
         _core.set_threads(before)

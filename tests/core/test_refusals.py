@@ -244,6 +244,7 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a count below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), -1))),
     ("more rows than a double counts", lambda: _core.ConditionalTest(np.full((2, 1, 2), 2**52))),
     ("draws below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), 3)).p_values(0, -1)),
+    ("dispersed draws below 0", lambda: _core.ConditionalTest(np.full((2, 1, 2), 3)).dispersed_p_values(0, -1)),
     ("draws of what tells nothing", lambda: _core.ConditionalTest(np.zeros((2, 1, 2), dtype=np.int64)).drawn(0, 1)),
     ("statistics of what tells nothing", lambda: _core.ConditionalTest(np.zeros((0, 0, 0), dtype=np.int64)).statistics),
     ("divergences of three groups", lambda: _core.ConditionalTest(np.full((3, 1, 2), 3)).divergences(0, 1)),

@@ -135,8 +135,9 @@ def falsify(
     table : Table or data frame
         It has the graph's variables. Cells may be missing: each test takes the rows that are complete in its columns.
     permutations : int
-        How many tables a test draws that speaks of a dependence by its chi-squared distribution; ten times as many, or
-        more for many pairs, as long as they speak of it, too.
+        How many tables a test draws that speaks of a dependence by its chi-squared distribution, and more as long as
+        they speak of it, too: of many pairs 4,999 that lie farther apart than chance draws them, weighted so that they
+        show p-values far smaller than one in so many [2]_.
     level : float
         Up to which corrected p-values count as found.
     bins : int, or mapping from column to int or to cut points; optional
@@ -168,6 +169,8 @@ def falsify(
     ----------
     .. [1] R. D. Shah and J. Peters, "The hardness of conditional independence testing and the generalised covariance
        measure", Annals of Statistics 48, 2020.
+    .. [2] M. T. Harrison, "Conservative hypothesis tests and confidence intervals using importance sampling",
+       Biometrika 99, 2012.
 
     Examples
     --------

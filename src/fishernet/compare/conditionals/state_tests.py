@@ -15,11 +15,14 @@ that a small shift of many states is seen. Each is ranked among the observed tab
 as Cauchy variables (Liu and Xie, 2020), cut off below, and the sum is ranked again; so the joined test is exact as
 well.
 
-A test by draws has no p-value below one in so many. `log_evidence` needs none: given the states and the sizes of a
-configuration, the count of each state in the later table, one state after the other, is hypergeometric if the
-conditional did not change. The likelihood ratio of a uniform distribution over all counts that are possible to the
-hypergeometric one has the expected value 1, and so has the product of ``1 - w + w * ratio`` over the configurations: an
-e-value, whose inverse is a p-value (Markov's inequality).
+A test by draws has no p-value below one in so many. Where many tests ask for smaller ones, half of the tables are drawn
+farther apart than chance draws them, each with the weight that makes up for it: the chance of the table over that of
+drawing it. Given all tables, the observed one is each of them with a probability that is its share of the weights; so
+the share of those that deviate as much is a p-value (Harrison, 2012). `log_evidence` needs no draws: given the states
+and the sizes of a configuration, the count of each state in the later table, one state after the other, is
+hypergeometric if the conditional did not change. The likelihood ratio of a uniform distribution over all counts that
+are possible to the hypergeometric one has the expected value 1, and so has the product of ``1 - w + w * ratio`` over
+the configurations: an e-value, whose inverse is a p-value (Markov's inequality).
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ MANY_TIMES = 10  # so many more draws than were asked for, at least, where the f
 LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
+MANY, DISPERSED = 10_000, 4_999  # draws, where more of which may be needed so many dispersed ones are made
 
 
 def numbers_of_draws(asked: int, n_tests: int, level: float) -> tuple[int, int]:
@@ -67,8 +71,8 @@ def conditional_test(
     first, most : int
         How many draws to make at first, and at most. As long as the p-value is small for so many draws, others are
         made, `GROWTH` times as many, whose p-value alone counts then: so the probability of a p-value up to t stays at
-        most t (after Besag and Clifford, 1991). Where few small p-values are possible, whichever table was observed,
-        all draws are made at once.
+        most t (after Besag and Clifford, 1991). Where they may be more than `MANY`, the third are dispersed ones. Where
+        few small p-values are possible, whichever table was observed, all draws are made at once.
     ordered : (bool, bool)
         Whether the groups, and the states, come in an order.
     """
@@ -85,8 +89,23 @@ def conditional_test(
             draws = most
         elif ranks[0] > low:
             return Outcome(float(ranks[0]), possible, low, high)
+        elif most > MANY and draws > first:
+            return Outcome(_far_out(test, random, most))
         else:
             high, draws = low, min(GROWTH * draws, most)
+
+
+def _far_out(test: _core.ConditionalTest, random: np.random.Generator, most: int) -> float:
+    """Return the p-value by dispersed draws, or by others where it hangs on the weight of the observed table alone.
+
+    It is the smaller of both, taken twice (Bonferroni), whether the others are drawn or not.
+    """
+    ranks = test.dispersed_p_values(stream_key(random), DISPERSED)
+    found = float(ranks[0])
+    beyond = float(ranks[ranks < found].max(initial=0.0))
+    if found > 1 / most and beyond < found / 2:
+        found = min(found, float(test.p_values(stream_key(random), 2 * most)[0]))
+    return min(2 * found, 1.0)
 
 
 def rough_p_value(counts: Array, ordered: Ordered = UNORDERED) -> float:
