@@ -65,6 +65,17 @@ def test_the_joined_test_is_exact_whatever_the_sizes_are(shape: tuple[int, int])
         assert np.mean(np.array(found) <= level) <= binom.ppf(0.9999, 400, level) / 400
 
 
+def test_where_many_draws_may_be_needed_p_values_may_be_far_below_one_in_so_many() -> None:
+    """By dispersed draws, taken twice; where a small shift of 300 configurations is what there is, by the others."""
+    random, likely = np.random.default_rng(3), np.random.default_rng(4).uniform(0.3, 0.7, 300)
+    shifted = _tilted(np.stack([likely, 1 - likely], axis=1), 0.25)[:, 0]
+    hits = np.stack([random.binomial(40, p) for p in (likely, shifted)])
+    slight = np.stack([hits, 40 - hits], axis=2)
+    for counts, least, most in (([[[45, 30, 20, 30]], [[15, 50, 40, 10]]], 2e-9, 2e-7), (slight, 2 / 120_001, 2e-4)):
+        found = conditional_test(np.array(counts, dtype=np.float64), random, 199, 60_000).p_value
+        assert least * 0.999 <= found <= most
+
+
 def test_more_groups_than_two_are_tested_exactly() -> None:
     """Three groups, of which one has no row in the second configuration; the child does not depend on the group."""
     random = np.random.default_rng(11)
