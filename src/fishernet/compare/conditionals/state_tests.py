@@ -49,6 +49,7 @@ MANY_TIMES = 10  # so many more draws than were asked for, at least, where the f
 LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
+FEW_AS_HEAVY = 5  # statistics, each of which some table as heavy as the observed one may deviate most by
 MANY, DISPERSED = 10_000, 4_999  # draws, where more of which may be needed so many dispersed ones are made
 
 
@@ -80,6 +81,12 @@ def conditional_test(
     if not len(test.told):
         return Outcome(math.nan)
     most = max(first, min(most, MOST_CELLS // math.prod(test.shape)))
+    return _by_draws(test, random, first, most, disperses=most > MANY)
+
+
+def _by_draws(
+    test: _core.ConditionalTest, random: np.random.Generator, first: int, most: int, disperses: bool
+) -> Outcome:
     draws, high = first, 1.0
     while True:
         ranks = test.p_values(stream_key(random), draws)
@@ -89,22 +96,22 @@ def conditional_test(
             draws = most
         elif ranks[0] > low:
             return Outcome(float(ranks[0]), possible, low, high)
-        elif most > MANY and draws > first:
-            return Outcome(_far_out(test, random, most))
+        elif disperses and draws > first:
+            return Outcome(_far_out(test, random, GROWTH * draws, most))
         else:
             high, draws = low, min(GROWTH * draws, most)
 
 
-def _far_out(test: _core.ConditionalTest, random: np.random.Generator, most: int) -> float:
-    """Return the p-value by dispersed draws, or by others where it hangs on the weight of the observed table alone.
+def _far_out(test: _core.ConditionalTest, random: np.random.Generator, first: int, most: int) -> float:
+    """Return the p-value by dispersed draws, or by others where the observed table is one of the heaviest.
 
     It is the smaller of both, taken twice (Bonferroni), whether the others are drawn or not.
     """
     ranks = test.dispersed_p_values(stream_key(random), DISPERSED)
     found = float(ranks[0])
-    beyond = float(ranks[ranks < found].max(initial=0.0))
-    if found > 1 / most and beyond < found / 2:
-        found = min(found, float(test.p_values(stream_key(random), 2 * most)[0]))
+    own = found - float(ranks[ranks < found].max(initial=0.0))
+    if found > 1 / most and found < FEW_AS_HEAVY * own:
+        found = min(found, _by_draws(test, random, first, most, disperses=False).p_value)
     return min(2 * found, 1.0)
 
 
