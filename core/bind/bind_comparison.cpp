@@ -86,56 +86,31 @@ void check_draws(const ConditionalTest& test, std::int64_t n_draws) {
     if (test.told().empty()) refuse("the counts tell nothing");
 }
 
-Out<double> test_p_values(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
+// What many draws of a test have.
+template <auto question>
+auto of_draws(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
     check_draws(self, n_draws);
-    std::vector<double> found;
-    {
-        const nb::gil_scoped_release release;
-        found = self.p_values(key, n_draws, check_signals);
-    }
-    return to_python(std::move(found));
+    const nb::gil_scoped_release release;
+    return (self.*question)(key, n_draws, check_signals);
 }
 
-Out<double> test_dispersed_p_values(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
-    check_draws(self, n_draws);
-    std::vector<double> found;
-    {
-        const nb::gil_scoped_release release;
-        found = self.dispersed_p_values(key, n_draws, check_signals);
-    }
-    return to_python(std::move(found));
+template <auto question>
+Out<double> test_ranks(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
+    return to_python(of_draws<question>(self, key, n_draws));
 }
 
 Out2<double> test_deviations(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
-    check_draws(self, n_draws);
-    std::vector<double> found;
-    {
-        const nb::gil_scoped_release release;
-        found = self.deviations(key, n_draws, check_signals);
-    }
-    return to_python(std::move(found), self.told().size());
+    return to_python(of_draws<&ConditionalTest::deviations>(self, key, n_draws), self.told().size());
 }
 
 Out<double> test_divergences(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
-    check_draws(self, n_draws);
     if (self.n_groups() != 2) refuse("a divergence is of two groups");
-    std::vector<double> found;
-    {
-        const nb::gil_scoped_release release;
-        found = self.divergences(key, n_draws, check_signals);
-    }
-    return to_python(std::move(found));
+    return to_python(of_draws<&ConditionalTest::divergences>(self, key, n_draws));
 }
 
 // (draws, groups * told * states)
 Out2<std::int64_t> test_drawn(const ConditionalTest& self, std::uint64_t key, std::int64_t n_draws) {
-    check_draws(self, n_draws);
-    std::vector<std::int64_t> found;
-    {
-        const nb::gil_scoped_release release;
-        found = self.drawn(key, n_draws, check_signals);
-    }
-    return to_python(std::move(found), self.n_cells());
+    return to_python(of_draws<&ConditionalTest::drawn>(self, key, n_draws), self.n_cells());
 }
 
 Out<double> bound_divergences(const In2<double>& earlier, const In2<double>& later, const In<std::int64_t>& sizes,
@@ -194,8 +169,9 @@ void bind_comparison(nb::module_& m) {
             check_draws(self, 0);
             return to_python(self.statistics());
         }, nb::rv_policy::move)
-        .def("p_values", &test_p_values, nb::arg("key"), nb::arg("n_draws"))
-        .def("dispersed_p_values", &test_dispersed_p_values, nb::arg("key"), nb::arg("n_draws"))
+        .def("p_values", &test_ranks<&ConditionalTest::p_values>, nb::arg("key"), nb::arg("n_draws"))
+        .def("dispersed_p_values", &test_ranks<&ConditionalTest::dispersed_p_values>, nb::arg("key"),
+             nb::arg("n_draws"))
         .def("deviations", &test_deviations, nb::arg("key"), nb::arg("n_draws"))
         .def("divergences", &test_divergences, nb::arg("key"), nb::arg("n_draws"))
         .def("drawn", &test_drawn, nb::arg("key"), nb::arg("n_draws"));
