@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import warnings
 from pathlib import Path
@@ -398,6 +399,19 @@ def test_a_name_makes_an_identifier_of_different_numbers(name: str) -> None:
     with pytest.warns(FishernetWarning, match="identifier"):
         assert Table.from_frame(frame).names == ("x",)
     assert Table.from_frame({**frame, name: [3, 17, 3, 17, 3]}).names == (name, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_left_out"), [("ID", True), ("patient_id", True), ("index", False), ("obs", False)]
+)
+def test_ids_that_come_again_are_numbers_for_no_one(name: str, is_left_out: bool) -> None:
+    """Of 30 patients three visits each; an index may count something, and 20 ids are states."""
+    frame = {name: np.repeat(np.arange(30), 3), "x": np.arange(90) % 7 / 3}
+    expected = contextlib.nullcontext() if not is_left_out else pytest.warns(FishernetWarning, match="identifier")
+    with expected:
+        assert Table.from_frame(frame).names == (("x",) if is_left_out else (name, "x"))
+    assert Table.from_frame(frame, continuous=[name]).names == (name, "x")
+    assert not Table.from_frame({name: np.repeat(np.arange(20), 3)}).variables[0].is_continuous
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,8 @@ CODE = re.compile("9+|8+|7+")
 MOST_CODES = 4  # for missing cells in one column, as 77, 88 and 99
 LEAST_PART_FAR = 0.005  # of the cells, likewise
 LEAST_DIFFERENT = 20  # rows whose texts are all different, or which are counted, that make an identifier
-NAMED_IDENTIFIER = re.compile(
-    r"(?i:unnamed: ?\d+|index|idx|row(?:[ _.-]?(?:id|names?|numbers?|no|nr))?|respondent|record|uuid|guid|serial|obs"
-    r"|(?:.*[ _.-])?id|id[ _.-]?(?:no|nr|number|code)?)|.*[a-z]I[Dd]"
-)
+NAMED_ID = r"(?i:(?:.*[ _.-])?id|id[ _.-]?(?:no|nr|number|code)?|uuid|guid)|.*[a-z]I[Dd]"
+NAMED_ROW = r"(?i:unnamed: ?\d+|index|idx|row(?:[ _.-]?(?:id|names?|numbers?|no|nr))?|respondent|record|serial|obs)"
 NAMED_TIME = re.compile(
     r"(?i:(?:.*[ _.-])?(?:years?|yr|months?|weeks?|days?|date|time|hours?|minutes?|seconds?|quarter|period))"
     r"|.*[a-z](?:Year|Month|Week|Day|Date|Time|Hour|Quarter|Period)"
@@ -135,13 +133,14 @@ def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | No
 def identifier_of_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
     """Leave out whole numbers that count the rows, in any order, or that are many or all different and called an id.
 
-    Years or days that count the rows are when these were seen, which others may depend on.
+    Years or days that count the rows are when these were seen, which others may depend on. A count or an index may be
+    in several rows; an id that is tells subjects apart, and is a number for no one.
     """
     if not column.are_numbers or column.unit is not None or (column.numbers != np.rint(column.numbers)).any():
         return None
     if column.n_known >= LEAST_DIFFERENT and column.counts_rows() and not NAMED_TIME.fullmatch(column.name.strip()):
         why = "whole numbers that count the rows: an identifier"
-    elif _is_named_one(column) and len(column.labels) > 1 and (column.thinned or len(column.labels) == column.n_known):
+    elif _is_named_one(column) and (column.thinned or 1 < len(column.labels) == column.n_known or _repeats_ids(column)):
         why = f"whole numbers, many of them different, in a column called {column.name!r}: an identifier"
     else:
         return None
@@ -194,7 +193,11 @@ OF_KEPT: tuple[Rule, ...] = (as_asked, as_declared, states_of_text, few_numbers,
 
 
 def _is_named_one(column: ColumnSummary) -> bool:
-    return NAMED_IDENTIFIER.fullmatch(column.name.strip()) is not None
+    return re.fullmatch(f"{NAMED_ID}|{NAMED_ROW}", column.name.strip()) is not None
+
+
+def _repeats_ids(column: ColumnSummary) -> bool:
+    return len(column.labels) > MOST_STATES and re.fullmatch(NAMED_ID, column.name.strip()) is not None
 
 
 def _constant(variable: Variable, column: ColumnSummary) -> str:
