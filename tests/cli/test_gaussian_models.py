@@ -198,7 +198,7 @@ def test_a_column_that_others_determine_is_left_out_and_said_once(
     frame = pd.DataFrame({"a": a, "b": a + b, "sum": 2 * a + b, "c": c})
     frame.to_csv("all.csv", index=False)
     frame.drop(columns="sum").to_csv("rest.csv", index=False)
-    note = "note: the column 'sum' is a linear combination of 'a', 'b' (collinear to ten digits) and is left out"
+    note = "note: the column 'sum' is a linear combination of 'a', 'b' (collinear to 9 digits) and is left out"
     for words in ("learn all.csv", "learn all.csv --model gaussian", "learn all.csv --model markov --test fisher-z"):
         found = good(*words.split(), "--json")
         rest = good(*words.replace("all.csv", "rest.csv").split(), "--json")

@@ -57,6 +57,20 @@ def test_what_is_left_out_instead_keeps_the_column(learn: Callable[[Any], Any]) 
     assert names_of(found) == ("b", "sum", "c")
 
 
+@pytest.mark.parametrize("seed", [10, 20])
+def test_columns_that_rounding_tells_apart_stop_no_learner(seed: int) -> None:
+    """Prices in other currencies, less one and rounded to five digits; two rows lack another column."""
+    random = np.random.default_rng(seed)
+    price, income = random.gamma(6, 0.8, 54).round(2), random.normal(size=54)
+    income[:2] = np.nan
+    data = {"price": price}
+    data |= {f"v{rate}": (price / rate - 1).round(5) for rate in (5.15, 4.77, 4.44, 2.8, 3.56)}
+    data |= {f"a{rate}": ((price - income * 0.5) / rate - 1).round(5) for rate in (4.3, 4.2, 4.4)}
+    with pytest.warns(fn.FishernetWarning, match="is a linear combination of 'price'"):
+        net = fn.learn.bayesian_network({**data, "income": income})
+    assert {"price", "a4.3"} <= set(net.names)
+
+
 def test_each_of_two_groups_is_told() -> None:
     data = chain() | {f"{name}2": column for name, column in chain(seed=2).items()}
     data |= {"one": data["a"] - 2 * data["b"], "two": data["a2"] + data["c2"]}

@@ -8,6 +8,7 @@ Sums of products scaled to 1 on the diagonal: correlations, when they are centre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -197,6 +198,7 @@ def _checked_positions(columns: Sequence[int], n: int) -> list[int]:
 
 
 NO_REST = 1e-10  # a column of which others leave no more than this unexplained is made of them; as in the core
+HARDLY_ANY = 1e-9  # likewise, where such columns are left out: what is left differs from one set of rows to another
 ROUNDING = 1e-14  # of a constant column's mean, what is left of it when the mean is taken off
 
 
@@ -236,20 +238,20 @@ def rank(n_rows: float, *, center: bool) -> int:
 
 def require_independent(names: tuple[str, ...], scaled: Floats, most: int) -> None:
     """Raise SchemaError, naming the columns, when one of up to `most` columns is made of the others."""
-    if len(names) > most or _is_independent(scaled):
+    if len(names) > most or _is_independent(scaled, NO_REST):
         return  # of more columns some are made of others anyhow; a search sees which sets it meets
-    refuse_collinear(names, scaled, range(_determined(scaled, most)[0] + 1))
+    refuse_collinear(names, scaled, range(_determined(scaled, most, NO_REST)[0] + 1))
 
 
-def _is_independent(scaled: Floats) -> bool:
+def _is_independent(scaled: Floats, least: float) -> bool:
     try:
-        return bool((np.diag(np.linalg.cholesky(scaled)) ** 2 > NO_REST).all())
+        return bool((np.diag(np.linalg.cholesky(scaled)) ** 2 > least).all())
     except np.linalg.LinAlgError:
         return False
 
 
-def _determined(scaled: Floats, most: int) -> list[int]:
-    """Return the columns that are linear combinations of those before them that are none themselves.
+def _determined(scaled: Floats, most: int, least: float) -> list[int]:
+    """Return the columns of which those before them that stay leave no more than the least unexplained.
 
     Any column is a combination of `most` others, the rank of the products: beyond it only what equals another counts.
     """
@@ -259,9 +261,9 @@ def _determined(scaled: Floats, most: int) -> list[int]:
     for v in range(d):
         if kept == most:
             others = [u for u in range(v) if u not in found]
-            if (1 - scaled[v, others] ** 2 <= NO_REST).any():
+            if (1 - scaled[v, others] ** 2 <= least).any():
                 found.append(v)
-        elif rest[v] <= NO_REST:
+        elif rest[v] <= least:
             found.append(v)
         else:
             factor[kept] = (scaled[v] - factor[:kept, v] @ factor[:kept]) / np.sqrt(rest[v])
@@ -274,7 +276,7 @@ def refuse_collinear(names: tuple[str, ...], scaled: Floats, columns: Iterable[i
     """Raise SchemaError: the last of some columns is made of the others, of which those that count are named."""
     *others, last = map(int, columns)
     of = [names[v] for v in _parts(scaled, others, last)]
-    raise SchemaError(f"{_combination(names[last], of)}; leave one of them out")
+    raise SchemaError(f"{_combination(names[last], of, NO_REST)}; leave one of them out")
 
 
 def _parts(scaled: Floats, others: list[int], last: int) -> list[int]:
@@ -286,8 +288,8 @@ def _parts(scaled: Floats, others: list[int], last: int) -> list[int]:
     return [v for v, weight in zip(others, weights.tolist(), strict=True) if abs(weight) > 1e-4] or others
 
 
-def _combination(name: str, of: Iterable[str]) -> str:
-    return f"the column {name!r} is a linear combination of {listed(of)} (collinear to ten digits)"
+def _combination(name: str, of: Iterable[str], rest: float) -> str:
+    return f"the column {name!r} is a linear combination of {listed(of)} (collinear to {-math.log10(rest):.0f} digits)"
 
 
 def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool = True) -> Source:
@@ -319,9 +321,9 @@ def determined(scatter: Scatter, first: Container[str] = (), *, center: bool = T
     order = sorted(varying.tolist(), key=lambda v: scatter.names[v] not in first)
     scatter = scatter.marginal(order)
     scaled, most = scaled_products(scatter, center=center), rank(scatter.n, center=center)
-    if most < 2 or (len(order) <= most and _is_independent(scaled)):
+    if most < 2 or (len(order) <= most and _is_independent(scaled, HARDLY_ANY)):
         return {}  # in two rows all columns are the same
-    found = _determined(scaled, most)
+    found = _determined(scaled, most, HARDLY_ANY)
     parts = {v: _parts(scaled, [u for u in range(v) if u not in found], v) for v in found}
     return {scatter.names[v]: [scatter.names[u] for u in of] for v, of in parts.items()}
 
@@ -352,4 +354,4 @@ def _left_out(name: str, found: Mapping[str, list[str]], keep: Container[str], s
     free = [] if shared & {*found[name]} else [part for part in found[name] if part not in keep]
     instead = f"; leave out {free[0]!r} instead to keep it" if free else ""
     on_scales = ", on the scales that they are taken on," if scaled & {name, *found[name]} else ""
-    return f"{_combination(name, found[name])}{on_scales} and is left out{instead}"
+    return f"{_combination(name, found[name], HARDLY_ANY)}{on_scales} and is left out{instead}"

@@ -25,6 +25,7 @@ Model = TypeVar("Model")
 Counts = TypeVar("Counts")
 
 FIRST_REACH = 4.0  # how many steps the first leap may be worth
+MOST_REACH = 2.0**40  # likewise of any: its square is a number
 VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
 
 
@@ -209,7 +210,7 @@ def _improve(
             except np.linalg.LinAlgError:  # so far that columns are collinear
                 far = (*now[:3], -math.inf)
             gains = far[3] >= now[3]
-            reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
+            reach = min(4 * reach, MOST_REACH) if gains else max(FIRST_REACH, reach / 4)
             now = far if gains else looked_at(later)
             trace.append(now[3])
             stopped = late(len(trace) - 1)

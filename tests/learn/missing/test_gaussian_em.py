@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError
-from fishernet.learn.em import Effort
+from fishernet.learn.em import Effort, fit
 from fishernet.learn.missing.gaussian_em import GaussianSteps, gaussian_em
 
 Numbers = npt.NDArray[np.float64]
@@ -218,3 +218,30 @@ def test_bad_input_is_refused() -> None:
         fn.learn.parameters(dag, table_of(X), smoothing=2.0)
     with pytest.raises(FishernetError, match="max_steps"):
         fn.learn.gaussian_network(correlated(30, 3, 0.0), CHAIN, max_steps=3)
+
+
+def test_leaps_stay_numbers_where_each_gains_and_none_is_the_last() -> None:
+    """A fit that gains as much at every step, as along a line on which the likelihood rises without end."""
+
+    class Rising:
+        size = 1
+
+        def expected(self, model: float) -> tuple[float, float]:
+            return model, model
+
+        def maximized(self, model: float, counts: float) -> float:
+            return model + 1
+
+        def log_prior(self, model: float) -> float:
+            return 0.0
+
+    reaches: list[float] = []
+
+    def leap(first: float, second: float, third: float, most: float) -> float:
+        reaches.append(most)
+        return third
+
+    found = fit("a line", Rising(), Effort(1, 2000, 1e-9), start=0.0, drawn=lambda _: 0.0, seed=None, leap=leap)
+    assert not found.converged
+    assert len(reaches) > 600
+    assert max(reaches) < 1e150
