@@ -25,6 +25,7 @@ Model = TypeVar("Model")
 Counts = TypeVar("Counts")
 
 FIRST_REACH = 4.0  # how many steps the first leap may be worth
+PATIENCE = 20  # evaluations without a better one, after which those that lose have lost for good
 MOST_REACH = 2.0**40  # likewise of any: its square is a number
 VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
 
@@ -104,7 +105,8 @@ class Effort:
     tolerance: float
     """A restart ends when a step gains less than this, in nats a symbol or cell.
 
-    Where more is added to the counts than `Steps.log_prior` knows of, steps may lose as well."""
+    Where more is added to the counts than `Steps.log_prior` knows of, steps may lose as well: after 20 that bring
+    nothing better the best before them is taken."""
     began: float = field(default_factory=time.monotonic)
     """When the work began."""
 
@@ -194,10 +196,16 @@ def _improve(
         seconds = time.monotonic() - effort.began
         return EmResult(now[0], now[1], tuple(trace), converged, (trace[-1],), seconds, None, finished=not stopped)
 
-    now = looked_at(start)
-    trace, converged, reach, stopped = [now[3]], False, FIRST_REACH, late(0)
+    now = best = looked_at(start)
+    trace, converged, reach, stopped, since = [now[3]], False, FIRST_REACH, late(0), 0
     try:
         while len(trace) <= effort.max_steps and not converged and not stopped:
+            if now[3] > best[3]:
+                best, since = now, len(trace)
+            elif len(trace) - since >= PATIENCE:
+                now, converged = best, True
+                del trace[since:]
+                break
             before, now = now, looked_at(steps.maximized(now[0], now[2]))
             trace.append(now[3])
             converged = abs(trace[-1] - trace[-2]) < effort.tolerance * steps.size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -220,28 +222,45 @@ def test_bad_input_is_refused() -> None:
         fn.learn.gaussian_network(correlated(30, 3, 0.0), CHAIN, max_steps=3)
 
 
+@dataclass
+class Walk:
+    """A model that is a number, one larger after each step, and its likelihood."""
+
+    log_likelihood: Callable[[float], float]
+    size: int = 1
+
+    def expected(self, model: float) -> tuple[float, float]:
+        return self.log_likelihood(model), model
+
+    def maximized(self, model: float, counts: float) -> float:
+        return model + 1
+
+    def log_prior(self, model: float) -> float:
+        return 0.0
+
+
+def walked(log_likelihood: Callable[[float], float], leap: Any = None) -> Any:
+    how: dict[str, Any] = {"drawn": lambda _: 0.0, "seed": None, "leap": leap}
+    return fit("a line", Walk(log_likelihood), Effort(1, 2000, 1e-9), start=0.0, **how)
+
+
 def test_leaps_stay_numbers_where_each_gains_and_none_is_the_last() -> None:
-    """A fit that gains as much at every step, as along a line on which the likelihood rises without end."""
-
-    class Rising:
-        size = 1
-
-        def expected(self, model: float) -> tuple[float, float]:
-            return model, model
-
-        def maximized(self, model: float, counts: float) -> float:
-            return model + 1
-
-        def log_prior(self, model: float) -> float:
-            return 0.0
-
     reaches: list[float] = []
 
     def leap(first: float, second: float, third: float, most: float) -> float:
         reaches.append(most)
         return third
 
-    found = fit("a line", Rising(), Effort(1, 2000, 1e-9), start=0.0, drawn=lambda _: 0.0, seed=None, leap=leap)
-    assert not found.converged
+    assert not walked(lambda model: model, leap).converged
     assert len(reaches) > 600
     assert max(reaches) < 1e150
+
+
+def test_steps_that_only_lose_end_at_the_best_before_them() -> None:
+    """What is added to the counts may lead away from the largest likelihood, without end."""
+    found = walked(lambda model: -abs(model - 5))
+    assert found.converged
+    assert found.model == 5
+    assert found.log_likelihood == found.objective == 0
+    assert found.trace == (-5, -4, -3, -2, -1, 0)
+    assert walked(lambda model: model if model < 3 else model / 2).model > 1000  # it loses once, and gains again
