@@ -197,7 +197,7 @@ def _improve(
         return EmResult(now[0], now[1], tuple(trace), converged, (trace[-1],), seconds, None, finished=not stopped)
 
     now = best = looked_at(start)
-    trace, converged, reach, stopped, since = [now[3]], False, FIRST_REACH, late(0), 0
+    trace, converged, reach, stopped, since = [now[3]], False, FIRST_REACH, late(0), 1
     try:
         while len(trace) <= effort.max_steps and not converged and not stopped:
             if now[3] > best[3]:

@@ -26,7 +26,7 @@ from fishernet.learn.blankets import RULES as BLANKET_RULES
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan, with_label
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.cross_validation import Likelihood, PredictionQuality, hold_out
-from fishernet.learn.fitting import KINDS, check_smoothing, gaussian_network, parameters
+from fishernet.learn.fitting import KINDS, check_smoothing, gaussian_network, may_begin, parameters
 from fishernet.learn.keywords import FitKeywords
 from fishernet.learn.local_learning import counted, known_cells, local_structure
 from fishernet.learn.missing.ways import way_with_missing
@@ -34,7 +34,7 @@ from fishernet.learn.numbers.preparing import prepared
 from fishernet.learn.pseudo_likelihood import gaussian_graph
 from fishernet.learn.resampling import edges_by_chance
 from fishernet.learn.structures import structure, usual_name
-from fishernet.models import DependencyNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import Families, local_scores, named_score
 
 TESTS = (*CONTINUOUS, *DISCRETE)
@@ -160,14 +160,17 @@ class Tree(Learner):
                 raise FishernetError(shared, parameter="missing")
         self.fitting, self.missing = fitting, missing
         self.dag: Dag
+        self.last: BayesianNetwork | None = None
 
     def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002 - it is over before a bar could be drawn
         """Search for the structure."""
         self.dag = self.search(table, missing=self.missing)
 
     def fit(self, table: Table) -> Any:
-        """Return the network of this structure, fitted to some rows."""
-        return parameters(self.dag, table, **self.fitting)
+        """Return the network of this structure, fitted to some rows: by EM, from where the last fit ended."""
+        going_on: dict[str, Any] = {} if self.last is None or not may_begin(self.last, table) else {"start": self.last}
+        self.last = parameters(self.dag, table, **self.fitting, **going_on)
+        return self.last
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""

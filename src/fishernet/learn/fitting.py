@@ -26,7 +26,14 @@ from fishernet.learn.conditional_fits import Fit, fit_conditionals
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.keywords import EmKeywords, NetworkKeywords, ParameterKeywords
 from fishernet.learn.missing.gaussian_em import gaussian_em
-from fishernet.learn.missing.incomplete import AvailableCases, complete_rows, em_fit, knowing_gaps, least_total
+from fishernet.learn.missing.incomplete import (
+    AvailableCases,
+    check_start,
+    complete_rows,
+    em_fit,
+    knowing_gaps,
+    least_total,
+)
 from fishernet.learn.missing.mixed_em import fit_mixed
 from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.shared_rows.agglomeration import MergedFit
@@ -250,11 +257,14 @@ def parameters(
         )
     lacking = None if available_cases or make != "table" else _incomplete_mixed(source, dag.names)
     if lacking is not None:
-        refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of labels and numbers")
-        max_seconds = options.get("max_seconds")
+        allowed = ("max_steps", "tolerance", "max_seconds", "progress", "start")
+        refuse_options(options, allowed, "EM of labels and numbers")
+        max_seconds, start = options.get("max_seconds"), options.get("start")
+        if start is not None:
+            check_start(start, dag, lacking)
         effort = Effort(1, options.get("max_steps", MIXED_STEPS), options.get("tolerance", MIXED_TOLERANCE))
         watch = Watch(options.get("progress"), "fitting a network", max_seconds)
-        found = fit_mixed(dag, lacking, effort, watch, smoothing=smoothing, ess=ess)
+        found = fit_mixed(dag, lacking, effort, watch, smoothing=smoothing, ess=ess, start=start)
         warn_of_stop(found, max_seconds)
         return knowing_gaps(found.model, lacking)
     kind = KINDS[make](source.total, options)
@@ -319,6 +329,14 @@ def _incomplete_mixed(source: Source, names: Sequence[str]) -> Table | None:
         return None
     used = source.rows.select(names)
     return used if used.has_missing and mixes_numbers(used.variables) else None
+
+
+def may_begin(net: BayesianNetwork, table: Table) -> bool:
+    """Return whether EM of labels and numbers of a table can begin with a network: nothing is impossible by it."""
+    if not table.has_missing or not mixes_numbers(table.variables):
+        return False
+    labels = [c for c in net.conditionals if not c.variables[-1].is_continuous]
+    return all(bool((c.table() > 0).all()) for c in labels)
 
 
 def _linear_gaussian(dag: Dag, variables: Sequence[Column], scatter: Scatter) -> BayesianNetwork:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from fishernet.base.errors import SchemaError
 from fishernet.learn.missing.mixed_em import strayed
 from fishernet.learn.numbers.preparing import prepared
 
@@ -110,6 +111,33 @@ def test_what_rounds_draw_stays_within_reach_of_what_is_known() -> None:
     y = np.where(known, np.exp(300 * np.where(known, x, 0) + 0.1 * random.normal(size=n)), np.nan)
     label, z = random.choice(["a", "b"], n), x / 2 + random.normal(size=n)
     table = fn.Table.from_frame({"x": x, "y": y, "label": label, "z": z})
-    with np.errstate(over="raise", invalid="raise"), pytest.warns(fn.FishernetWarning, match="EM leads 'y' far"):
+    with np.errstate(over="raise", invalid="raise"):
         net = fn.learn.bayesian_network(table, seed=1)
     assert {("x", "y"), ("x", "z")} <= {*net.edges, *((b, a) for a, b in net.edges)}
+
+
+def test_rows_that_lie_close_together_tell_nothing_of_those_far_away() -> None:
+    """Who has a position has nearly one x, by which y and z go steeply; of the others z is unknown."""
+    random = np.random.default_rng(1)
+    x = np.concatenate([random.normal(0, 1e-3, 400), random.normal(5, 2, 400)])
+    position = np.array([*random.choice(list("abcd"), 400), *[None] * 400], dtype=object)
+    y = np.concatenate([300 * x[:400], random.normal(size=400)]) + random.normal(0, 0.1, 800)
+    z = np.where(np.arange(800) < 60, 2000 * x + 0.1 * random.normal(size=800), np.nan)
+    rows = fn.Table.from_frame({"x": x, "position": position, "y": y, "z": z})
+    arcs = [(parent, child) for child in "yz" for parent in ("x", "position")]
+    log_prob = fn.learn.parameters(fn.Dag.from_edges(rows.names, arcs), rows).log_prob(rows)
+    assert log_prob.min() > -30
+
+
+def test_em_goes_on_from_a_network() -> None:
+    """A second fit begins where the first ended, and comes nearer to where many steps lead."""
+    dag, table = chain(300, 100, 3)
+
+    def fitted(steps: int, **start: Any) -> fn.BayesianNetwork:
+        return fn.learn.parameters(dag, table, max_steps=steps, tolerance=0, **start)
+
+    likelihoods = [net.log_prob(table).mean() for net in (fitted(1), fitted(1, start=fitted(4)), fitted(60))]
+    assert abs(likelihoods[1] - likelihoods[2]) < 0.5 * abs(likelihoods[0] - likelihoods[2])
+    other = fn.Dag.from_edges(table.names, [])
+    with pytest.raises(SchemaError, match="the start must have"):
+        fn.learn.parameters(other, table, start=fitted(1))

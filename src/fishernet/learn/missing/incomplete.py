@@ -375,7 +375,8 @@ def fit_rows(
     """Fit the parameters of a graph to its rows, those that `incomplete_rows` gives; the rest is as for `em_fit`."""
     steps = NetworkSteps(rows, _priors(dag, rows, smoothing, ess), max_table)
     if start is not None:
-        start = _checked_start(start, dag, rows)
+        check_start(start, dag, rows)
+        start = with_tables(start, [c.table().reshape(-1, c.variables[-1].cardinality) for c in start.conditionals])
     elif not hidden:
         start = available_fit(dag, rows)
     drawn = partial(_random_network, dag, rows, hidden or {})
@@ -446,13 +447,13 @@ def _priors(dag: Dag, rows: Table, smoothing: object, ess: float | None) -> list
     return added
 
 
-def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNetwork:
+def check_start(start: BayesianNetwork, dag: Dag, rows: Table) -> None:
+    """Raise SchemaError unless a network has a graph, and the variables of rows, in their order."""
     same = start.names == dag.names and all(
         set(c.parents) == set(parents) for c, parents in zip(start.conditionals, dag.parents, strict=True)
     )
     if not same or tuple(start.variables) != tuple(rows.variables):
         raise SchemaError("the start must have the variables, states and arcs of the graph", parameter="start")
-    return with_tables(start, [c.table().reshape(-1, c.variables[-1].cardinality) for c in start.conditionals])
 
 
 def available_fit(dag: Dag, rows: Table) -> BayesianNetwork:

@@ -42,6 +42,7 @@ Refit = Callable[[Source], BayesianNetwork]
 WORK_OF_ROW = 2**12  # states of missing labels, for each conditional, that a row is worth: about a millisecond
 WORK_OF_STEP = 2**20  # up to which rows with more are gone through, those with the fewest first: a quarter of a second
 DRAWN = 1000  # rows that tell how far apart a network draws numbers
+CLOSE = 0.1  # of the spread of rows, below which some of them lie close together
 FAR = 20.0  # times the spread of those that are known
 
 
@@ -131,12 +132,13 @@ def fit_mixed(
     *,
     smoothing: float | str = 1.0,
     ess: float | None = None,
+    start: BayesianNetwork | None = None,
     told: bool = True,
 ) -> EmResult[BayesianNetwork]:
     """Fit the parameters of a graph of labels and numbers to rows of its variables, in their order.
 
-    It begins with the rows that are complete in each family (`_first`), and ends with these where EM leads astray.
-    That, and what is passed over, is told in warnings.
+    It begins with a network of the graph, or with the rows that are complete in each family (`_first`), and ends with
+    these where EM leads astray. That, and what is passed over, is told in warnings.
     """
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
 
@@ -144,8 +146,8 @@ def fit_mixed(
         fitted = fit_conditionals(source, families, smoothing=smoothing, ess=ess)
         return BayesianNetwork(rows.variables, fitted, n_rows=rows.total)
 
-    start = refit(_first(rows, [tuple(sorted(family)) for family in families]))
-    steps = MixedSteps(rows, start, refit)
+    first = refit(_first(rows, [tuple(sorted(family)) for family in families]))
+    steps = MixedSteps(rows, first, refit)
     if told and (n := steps.passed_over()):
         warn(
             f"{several(n, 'row')} of {rows.n_rows:,} {'lacks' if n == 1 else 'lack'} more labels that depend on one "
@@ -155,29 +157,39 @@ def fit_mixed(
         "a network",
         steps,
         effort,
-        start=start,
-        drawn=lambda _: start,
+        start=first if start is None else start,
+        drawn=lambda _: first,
         seed=None,
         leap=Extrapolation.of(rows),
         watch=watch,
     )
     far = strayed(found.model, rows)
+    far = far and sorted(set(far) - set(strayed(first, rows)))  # else it is where the complete rows lead
     if told and far:
         warn(
             f"EM leads {listed(far)} far from what is known of {'it' if len(far) == 1 else 'them'}, as where missing "
             "cells let a conditional fit without an error: each is fitted to the rows complete in it"
         )
-    return replace(found, model=start) if far else found
+    return replace(found, model=first) if far else found
 
 
 def _first(rows: Table, families: Sequence[Family]) -> FamilyStatistics:
     """Return the statistics that EM begins with: of the rows that are complete in a family.
 
     A family that has hardly a complete row begins as though its columns were independent: what rows lack is drawn from
-    what the others know of the column.
+    what the others know of the column. So does one whose complete rows lie close together in a number, next to those
+    that lack its labels alone: what holds there tells next to nothing of these.
     """
-    found = dict(zip(families, AvailableCases(rows).statistics(families), strict=True))
-    few = [family for family, one in found.items() if one.continuous and one.total <= len(family)]
+    cases = AvailableCases(rows)
+    found = dict(zip(families, cases.statistics(families), strict=True))
+    of_numbers = sorted({one.continuous for one in found.values() if one.continuous})
+    every = dict(zip(of_numbers, cases.statistics(of_numbers), strict=True))
+    few = [
+        family
+        for family, one in found.items()
+        if one.continuous in every
+        and (one.total <= len(family) or _lies_close(one.marginal(one.continuous), every[one.continuous]))
+    ]
     if few:
         random = generator(0)
         columns = []
@@ -188,6 +200,12 @@ def _first(rows: Table, families: Sequence[Family]) -> FamilyStatistics:
         filled = AvailableCases(Table.adopt(rows.variables, columns, weights=rows.weights))
         found |= dict(zip(few, filled.statistics(few), strict=True))
     return FamilyStatistics(rows, found)
+
+
+def _lies_close(numbers: Statistic, every: Statistic) -> bool:
+    """Return whether rows spread far less in a number than all rows that know the same numbers."""
+    near, wide = (np.diagonal(of.scatter).ravel() / max(of.total, 1.0) for of in (numbers, every))
+    return bool((near < CLOSE**2 * wide).any())
 
 
 def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
