@@ -66,8 +66,9 @@ def test_whether_two_tables_differ_without_a_setting() -> None:
         "ahead in one of four, equal in one, and {} and {} points behind MMD-FUSE in two".format(*sorted(behind)[2:])
     )
     times = [of(row["ours"]) / max(of(row["MMD-FUSE"]), of(row["MMDAgg"])) for row in dependences]
-    told.says(f"ours sees it {WORDS[round(min(times))]} to eleven times as often")
-    assert round(max(times)) == 11
+    told.says(f"ours sees it {WORDS[round(min(times))]} to fourteen times as often")
+    assert round(max(times)) == 14
+    assert max(round(100 * row[way]["error"]) for row in shapes[1:] for way in ("ours", "MMD-FUSE")) <= 5
     for row in told.tables["level"]:
         assert row["ours"]["mean"] <= 0.05 + 3 * row["ours"]["error"]
 
