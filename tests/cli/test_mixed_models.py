@@ -129,3 +129,23 @@ def test_a_number_is_set_by_intervention(model: Path) -> None:
     assert seen > before + 5
     assert done["do"] == {"weight": 110.0}
     assert done["numbers"]["height"]["mean"] == pytest.approx(before)
+
+
+def test_a_held_out_row_that_outweighs_all_others_is_told(tmp_path: Path) -> None:
+    """Totals are sums, to the rounding; of one row that is held out a digit is wrong."""
+    random = np.random.default_rng(1)
+    parts = random.normal(50, 10, (200, 2)).round(1)
+    total = (parts.sum(axis=1) + random.normal(0, 0.01, 200)).round(2)
+    rows = fn.Table.from_frame(
+        {"a": parts[:, 0], "b": parts[:, 1], "total": total, "place": range(200)}, continuous=["place"]
+    )
+    last = int(fn.learn.hold_out(rows, 0.2, seed=0)[1]["place"][0])
+    total[last] += 30
+    path = written(
+        tmp_path / "sums.csv",
+        text({"a": list(map(str, parts[:, 0])), "b": list(map(str, parts[:, 1])), "total": list(map(str, total))}),
+    )
+    facts = facts_of("learn", path)
+    mean, others = (facts[f"held_out_log_likelihood_per_row{end}"] for end in ("", "_of_others"))
+    assert mean + 10 < others
+    assert f"per row ({others:,.4f} without the one that is least probable)" in good("learn", path).out

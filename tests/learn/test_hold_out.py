@@ -82,6 +82,15 @@ def test_weights_count_rows_in_the_likelihood(table: fn.Table, seed: int) -> Non
     assert math.isnan(found.per_row) == (len(logs) == 0)
 
 
+def test_one_row_may_outweigh_all_others() -> None:
+    logs = np.array([-1.0, -100.0, -2.0])
+    assert Likelihood.of_rows(logs).per_row_of_others == -1.5
+    assert Likelihood.of_rows(logs, np.array([2, 3, 1])).per_row_of_others == pytest.approx(-4 / 3)
+    assert Likelihood.of_blocks([(logs[:1], None), (logs[1:], None)]) == Likelihood.of_rows(logs)
+    for few in (logs[:1], logs[:0], np.array([-1.0, -np.inf])):
+        assert math.isnan(Likelihood.of_rows(few).per_row_of_others)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_without_which_nothing_could_be_learned_of_a_column_stay(weighted: bool) -> None:
     """A number that four rows know, three of them the same, and a label that one row knows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ from fishernet.cli.terminal import (
 from fishernet.learn.fitted import Learner, OptionOfOthersError, learner_of
 
 MOST_NAMES = 6
+FAR = 0.1  # of the mean of all rows, by which that of the others must differ to be told
 KIND_ENDS = r"\(| of "  # of a scale's words; describe says all of them
 
 
@@ -129,8 +131,12 @@ def _held_out(learner: Learner, facts: Facts) -> str:
         how = f", of the {several(complete, 'complete row')}"
     impossible = facts.get("impossible_rows", 0)
     told = f" ({several(impossible, 'row has', 'rows have')} probability 0; --smoothing above 0 helps)"
-    value = facts[f"held_out_{learner.measure.replace('-', '_')}_per_row"]
-    return f"{number(value)} per row{how}{facts['comparable']}{told if impossible else ''}"
+    measured = f"held_out_{learner.measure.replace('-', '_')}_per_row"
+    value, others = facts[measured], facts.get(f"{measured}_of_others", math.nan)
+    alone = (
+        f" ({number(others)} without the one that is least probable)" if others - value > max(1, FAR * -value) else ""
+    )
+    return f"{number(value)} per row{alone}{how}{facts['comparable']}{told if impossible else ''}"
 
 
 def _files(learner: Learner, facts: Facts) -> list[Line]:

@@ -382,6 +382,8 @@ class Likelihood(Brief):
     """How many rows there are, each as often as its weight says."""
     impossible: int | float
     """How many of them the model gives probability 0."""
+    per_row_of_others: float = math.nan
+    """As `per_row`, without the row that is least probable: one number far out may outweigh all others."""
 
     @property
     def per_row(self) -> float:
@@ -410,6 +412,7 @@ class Likelihood(Brief):
         sums: list[float] = []
         n_rows: int | float = 0
         impossible: int | float = 0
+        least = (math.inf, 0.0)  # and the weight of that row
         for logs, weights in blocks:
             if weights is not None:
                 logs, weights = logs[weights > 0], weights[weights > 0]
@@ -417,7 +420,13 @@ class Likelihood(Brief):
             never = np.isneginf(logs)
             impossible += int(never.sum()) if weights is None else weights[never].sum().item()
             sums += _exact_sum(logs if weights is None else logs * weights)
-        return cls(sum(sums) if not np.isfinite(sums).all() else math.fsum(sums), n_rows, impossible)
+            if len(logs):
+                at = int(logs.argmin())
+                least = min(least, (float(logs[at]), 1.0 if weights is None else float(weights[at])))
+        total = sum(sums) if not np.isfinite(sums).all() else math.fsum(sums)
+        others = n_rows - least[1]
+        of_others = (total - least[0] * least[1]) / others if others > 0 and math.isfinite(total) else math.nan
+        return cls(total, n_rows, impossible, of_others)
 
 
 def _exact_sum(values: Floats) -> list[float]:

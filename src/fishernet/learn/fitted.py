@@ -130,7 +130,11 @@ class Learner(ABC):
 def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
     likelihood = Likelihood.of(network, held_out)
     impossible = {} if network.values == "numbers" else {"impossible_rows": likelihood.impossible}  # a density is not 0
-    return {"held_out_log_likelihood_per_row": likelihood.per_row, **impossible}
+    return {
+        "held_out_log_likelihood_per_row": likelihood.per_row,
+        "held_out_log_likelihood_per_row_of_others": likelihood.per_row_of_others,
+        **impossible,
+    }
 
 
 class Tree(Learner):
