@@ -172,7 +172,8 @@ class Tree(Learner):
 
     def fit(self, table: Table) -> Any:
         """Return the network of this structure, fitted to some rows: by EM, from where the last fit ended."""
-        going_on: dict[str, Any] = {} if self.last is None or not may_begin(self.last, table) else {"start": self.last}
+        begins = "conditionals" not in self.fitting and may_begin(self.last, self.dag, table)
+        going_on: dict[str, Any] = {"start": self.last} if begins else {}
         self.last = parameters(self.dag, table, **self.fitting, **going_on)
         return self.last
 

@@ -331,9 +331,9 @@ def _incomplete_mixed(source: Source, names: Sequence[str]) -> Table | None:
     return used if used.has_missing and mixes_numbers(used.variables) else None
 
 
-def may_begin(net: BayesianNetwork, table: Table) -> bool:
-    """Return whether EM of labels and numbers of a table can begin with a network: nothing is impossible by it."""
-    if not table.has_missing or not mixes_numbers(table.variables):
+def may_begin(net: BayesianNetwork | None, dag: Dag, table: Table) -> bool:
+    """Return whether EM of labels and numbers of a table can begin with a network: no label is impossible by it."""
+    if net is None or net.dag != dag or _incomplete_mixed(table, dag.names) is None:
         return False
     labels = [c for c in net.conditionals if not c.variables[-1].is_continuous]
     return all(bool((c.table() > 0).all()) for c in labels)
