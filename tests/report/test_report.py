@@ -176,6 +176,16 @@ def test_a_target_is_predicted_on_rows_held_out() -> None:
     assert "which the model may have seen" in _part(given, "target")
 
 
+def test_labels_that_others_contradict_are_in_doubt() -> None:
+    """Of three rows the label was exchanged; a network that was given may not know the rows."""
+    codes = [column.copy() for column in TABLE.codes]
+    codes[TABLE.names.index("either")][[5, 50, 500]] ^= 1
+    spoiled = fn.Table.adopt(TABLE.variables, codes)
+    told = _part(fn.report(spoiled, target="either"), "target").split("Labels in doubt")[-1]
+    assert {"5", "50", "500"} <= set(re.findall(r'<th scope="row" class="n">(\d+)</th>', told))
+    assert "Labels in doubt" not in _part(fn.report(spoiled, ASIA, target="either"), "target")
+
+
 def test_rows_count_as_often_as_their_weights_say() -> None:
     """The shares of the target's states, and how often each was predicted right."""
     rows, weights = TABLE.select(["smoke", "bronc"]), np.random.default_rng(1).integers(1, 5, TABLE.n_rows)

@@ -29,6 +29,7 @@ from fishernet.compare import (
 from fishernet.data import Table
 from fishernet.data.encoding.dates import date_texts
 from fishernet.data.pooling import pooled
+from fishernet.explain import mislabelled
 from fishernet.graphs import Dag
 from fishernet.graphs.graph import graph_of
 from fishernet.infer import predict_proba
@@ -49,6 +50,7 @@ FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
 FOLDS = 5
 HELD_OUT = 0.25
 ODD_ROWS, ODD_CELLS, STANDING_ROWS = 10, 3, 8
+DOUBTFUL_ROWS, DOUBTFUL = 8, 0.05  # and the probability below which a label is in doubt
 PERMUTATIONS = 499
 
 
@@ -122,6 +124,19 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Doubtful:
+    """A row whose label is not what the other columns say."""
+
+    row: int
+    """Its position in the table."""
+    label: Any
+    probability: float
+    """Of the label given the row's other cells, by the network without the row."""
+    rather: Any
+    """The most probable label."""
+
+
+@dataclass(frozen=True)
 class Prediction:
     """How well a target is predicted from the other columns, on rows held out."""
 
@@ -137,8 +152,10 @@ class Prediction:
     n_rows: int
     held_out: bool
     """Whether the network that predicts was learned from other rows."""
-    states: tuple[tuple[Any, float, float], ...]
+    states: tuple[tuple[Any, float, float], ...] = ()
     """Each state, its share of the rows, and the share of its rows that were predicted right."""
+    doubtful: tuple[Doubtful, ...] = ()
+    """Rows whose label is least probable, of at most `ROWS_SELECTED`; none by networks of numbers or given ones."""
 
 
 @dataclass(frozen=True)
@@ -452,14 +469,26 @@ def _prediction(material: Material, target: str) -> Prediction:
     )
     quality = PredictionQuality.of(probabilities, truth, rows.weights)
     baseline = PredictionQuality.of(np.tile(shares, (rows.n_rows, 1)), truth, rows.weights)
-    return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, states)
+    doubtful = _doubtful(material, target)
+    return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, states, doubtful)
+
+
+def _doubtful(material: Material, target: str) -> tuple[Doubtful, ...]:
+    model, sample = material.model, material.sample(ROWS_SELECTED)
+    if not material.learned or not is_directed(model) or model.values != "states":
+        return ()
+    judged = mislabelled(sample, target, net=model)
+    of_table = material.sampled(ROWS_SELECTED)
+    first = [at for at in judged.order[:DOUBTFUL_ROWS].tolist() if judged.own[at] < DOUBTFUL]
+    labels, rather = sample[target], judged.suggested
+    return tuple(Doubtful(int(of_table[at]), labels[at], float(judged.own[at]), rather[at]) for at in first)
 
 
 def _of_numbers(model: Any, rows: Table, target: str, blanket: tuple[str, ...], *, held_out: bool) -> Prediction:
     truth = rows.column(target)
     predicted = np.asarray(model.predict(rows, target), dtype=np.float64)
     error = float(np.sqrt(np.nanmean((predicted - truth) ** 2)))
-    return Prediction(target, blanket, None, None, error, float(np.nanstd(truth)), rows.n_rows, held_out, ())
+    return Prediction(target, blanket, None, None, error, float(np.nanstd(truth)), rows.n_rows, held_out)
 
 
 # ------------------------------------------------------------------------------------------------------- two tables

@@ -92,11 +92,11 @@ def report(
 ) -> Report:
     """Make a page that says what a table and its network say, and that answers questions itself.
 
-    The page is one file that asks the network for nothing. It shows the columns, the graph, how sure its edges are,
-    the neighbours of each variable, how probable rows held out are, the oddest rows and their odd cells, rows that
-    stand for the table, how well a target is predicted, and what changed since another table. States of any variables
-    can be chosen on it, and numbers typed, as seen or as set from outside (do), and the distributions of all others are
-    shown: exact, by a clique tree.
+    The page is one file that asks the network for nothing. It shows the columns, the graph, how sure its edges are, the
+    neighbours of each variable, how probable rows held out are, the oddest rows and their odd cells, rows that stand
+    for the table, how well a target is predicted and which of its labels are in doubt, and what changed since another
+    table. States of any variables can be chosen on it, and numbers typed, as seen or as set from outside (do), and the
+    distributions of all others are shown: exact, by a clique tree.
 
     Parameters
     ----------

@@ -393,6 +393,15 @@ def target(findings: Findings) -> str:
         parts.append(table("States of the target", ("state", "share", "predicted right"), states, right=(1, 2)))
         if len(of.states) > MOST_STATES:
             parts.append(paragraph(f"And {several(len(of.states) - MOST_STATES, 'more state')}."))
+        if of.doubtful:
+            said = "Labels that the other columns make least probable, by the network without the row itself: "
+            parts.append(paragraph(said + "some may be wrong, and some are rare. Rows are counted from 0."))
+            logs = [math.log(d.probability) if d.probability > 0 else -math.inf for d in of.doubtful]
+            doubtful = [
+                (f"{d.row:,}", d.label, probability(log), d.rather) for d, log in zip(of.doubtful, logs, strict=True)
+            ]
+            header = ("row", text(of.target), "probability", "most probable")
+            parts.append(table("Labels in doubt", header, doubtful, right=(0, 2)))
     elif of.error is not None and of.spread is not None:
         parts.append(
             paragraph(
