@@ -28,6 +28,7 @@ from fishernet.compare import (
 )
 from fishernet.data import Table
 from fishernet.data.encoding.dates import date_texts
+from fishernet.data.options import AUTO
 from fishernet.data.pooling import pooled
 from fishernet.explain import mislabelled
 from fishernet.graphs import Dag
@@ -131,7 +132,7 @@ class Doubtful:
     """Its position in the table."""
     label: Any
     probability: float
-    """Of the label given the row's other cells, by the network without the row."""
+    """Of the label given the row's other cells, by networks that know all rows but this one."""
     rather: Any
     """The most probable label."""
 
@@ -155,7 +156,7 @@ class Prediction:
     states: tuple[tuple[Any, float, float], ...] = ()
     """Each state, its share of the rows, and the share of its rows that were predicted right."""
     doubtful: tuple[Doubtful, ...] = ()
-    """Rows whose label is least probable, of at most `ROWS_SELECTED`; none by networks of numbers or given ones."""
+    """Rows whose label is least probable, of at most `ROWS_SELECTED`."""
 
 
 @dataclass(frozen=True)
@@ -474,10 +475,12 @@ def _prediction(material: Material, target: str) -> Prediction:
 
 
 def _doubtful(material: Material, target: str) -> tuple[Doubtful, ...]:
-    model, sample = material.model, material.sample(ROWS_SELECTED)
-    if not material.learned or not is_directed(model) or model.values != "states":
+    sample = material.sample(ROWS_SELECTED)
+    numbers = any(variable.is_continuous for variable in sample.variables)
+    try:
+        judged = mislabelled(sample.discretize(AUTO) if numbers else sample, target)
+    except FishernetError:  # there is one class alone, or nothing that tells classes apart
         return ()
-    judged = mislabelled(sample, target, net=model)
     of_table = material.sampled(ROWS_SELECTED)
     first = [at for at in judged.order[:DOUBTFUL_ROWS].tolist() if judged.own[at] < DOUBTFUL]
     labels, rather = sample[target], judged.suggested

@@ -394,8 +394,12 @@ def target(findings: Findings) -> str:
         if len(of.states) > MOST_STATES:
             parts.append(paragraph(f"And {several(len(of.states) - MOST_STATES, 'more state')}."))
         if of.doubtful:
-            said = "Labels that the other columns make least probable, by the network without the row itself: "
-            parts.append(paragraph(said + "some may be wrong, and some are rare. Rows are counted from 0."))
+            parts.append(
+                paragraph(
+                    "Labels that the other columns make least probable, by classifiers that know all rows but the one:",
+                    "some may be wrong, and some are rare. Rows are counted from 0.",
+                )
+            )
             logs = [math.log(d.probability) if d.probability > 0 else -math.inf for d in of.doubtful]
             doubtful = [
                 (f"{d.row:,}", d.label, probability(log), d.rather) for d, log in zip(of.doubtful, logs, strict=True)
