@@ -51,7 +51,7 @@ FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
 FOLDS = 5
 HELD_OUT = 0.25
 ODD_ROWS, ODD_CELLS, STANDING_ROWS = 10, 3, 8
-DOUBTFUL_ROWS, DOUBTFUL = 8, 0.05  # and the probability below which a label is in doubt
+DOUBTFUL_ROWS, DOUBTFUL = 8, 0.05  # and the part of the largest probability below which a label is in doubt
 PERMUTATIONS = 499
 
 
@@ -482,7 +482,8 @@ def _doubtful(material: Material, target: str) -> tuple[Doubtful, ...]:
     except FishernetError:  # there is one class alone, or nothing that tells classes apart
         return ()
     of_table = material.sampled(ROWS_SELECTED)
-    first = [at for at in judged.order[:DOUBTFUL_ROWS].tolist() if judged.own[at] < DOUBTFUL]
+    best = judged.probabilities.max(axis=1)
+    first = [at for at in judged.order[:DOUBTFUL_ROWS].tolist() if judged.own[at] < DOUBTFUL * best[at]]
     labels, rather = sample[target], judged.suggested
     return tuple(Doubtful(int(of_table[at]), labels[at], float(judged.own[at]), rather[at]) for at in first)
 
