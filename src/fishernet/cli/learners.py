@@ -25,7 +25,7 @@ from fishernet.cli.terminal import (
 from fishernet.learn.fitted import Learner, OptionOfOthersError, learner_of
 
 MOST_NAMES = 6
-FAR = 0.1  # of the mean of all rows, by which that of the others must differ to be told
+FAR = 0.5  # of the mean of all rows, by which that of the others must differ to be told
 KIND_ENDS = r"\(| of "  # of a scale's words; describe says all of them
 
 
