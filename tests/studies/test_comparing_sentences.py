@@ -68,7 +68,13 @@ def test_whether_two_tables_differ_without_a_setting() -> None:
     times = [of(row["ours"]) / max(of(row["MMD-FUSE"]), of(row["MMDAgg"])) for row in dependences]
     told.says(f"ours sees it {WORDS[round(min(times))]} to fourteen times as often")
     assert round(max(times)) == 14
-    assert max(round(100 * row[way]["error"]) for row in shapes[1:] for way in ("ours", "MMD-FUSE")) <= 5
+    lost = [row for row, points in zip(shapes, behind, strict=True) if points > 0]
+    errors = [round(100 * row[way]["error"]) for row in lost for way in ("ours", "MMD-FUSE")]
+    told.says(f"with standard errors of {min(errors)} to {max(errors)} points")
+    errors = [
+        round(100 * cell["error"]) for row in told.tables["level"] for way, cell in row.items() if way != "not changed"
+    ]
+    told.says(f"(with standard errors of {min(errors)} to {max(errors)} points)")
     for row in told.tables["level"]:
         assert row["ours"]["mean"] <= 0.05 + 3 * row["ours"]["error"]
 

@@ -133,8 +133,8 @@ def identifier_of_text(column: ColumnSummary, options: Options) -> Decision | No
 def identifier_of_numbers(column: ColumnSummary, options: Options) -> Decision | None:  # noqa: ARG001
     """Leave out whole numbers that count the rows, in any order, or that are many or all different and called an id.
 
-    Years or days that count the rows are when these were seen, which others may depend on. A count or an index may be
-    in several rows; an id that is tells subjects apart, and is a number for no one.
+    Years or days that count the rows are when these were seen, which others may depend on. A count or an index that
+    comes again may be a number; an id that does tells subjects apart.
     """
     if not column.are_numbers or column.unit is not None or (column.numbers != np.rint(column.numbers)).any():
         return None

@@ -25,8 +25,8 @@ Model = TypeVar("Model")
 Counts = TypeVar("Counts")
 
 FIRST_REACH = 4.0  # how many steps the first leap may be worth
-PATIENCE = 20  # evaluations without a better one, after which those that lose have lost for good
 MOST_REACH = 2.0**40  # likewise of any: its square is a number
+PATIENCE = 20  # evaluations without a better one, after which the best before them is taken
 VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
 
 

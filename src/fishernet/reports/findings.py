@@ -470,12 +470,15 @@ def _prediction(material: Material, target: str) -> Prediction:
     )
     quality = PredictionQuality.of(probabilities, truth, rows.weights)
     baseline = PredictionQuality.of(np.tile(shares, (rows.n_rows, 1)), truth, rows.weights)
-    doubtful = _doubtful(material, target)
+    doubtful = _doubtful(material, target, blanket)
     return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, states, doubtful)
 
 
-def _doubtful(material: Material, target: str) -> tuple[Doubtful, ...]:
+def _doubtful(material: Material, target: str, blanket: tuple[str, ...]) -> tuple[Doubtful, ...]:
+    """Return the labels that the other columns contradict; of many columns those that the target depends on."""
     sample = material.sample(ROWS_SELECTED)
+    if len(sample.names) > FEW_VARIABLES:
+        sample = sample.select([target, *blanket])
     numbers = any(variable.is_continuous for variable in sample.variables)
     try:
         judged = mislabelled(sample.discretize(AUTO) if numbers else sample, target)

@@ -394,18 +394,7 @@ def target(findings: Findings) -> str:
         if len(of.states) > MOST_STATES:
             parts.append(paragraph(f"And {several(len(of.states) - MOST_STATES, 'more state')}."))
         if of.doubtful:
-            parts.append(
-                paragraph(
-                    "Labels that the other columns make least probable, by classifiers that know all rows but the one:",
-                    "some may be wrong, and some are rare. Rows are counted from 0.",
-                )
-            )
-            logs = [math.log(d.probability) if d.probability > 0 else -math.inf for d in of.doubtful]
-            doubtful = [
-                (f"{d.row:,}", d.label, probability(log), d.rather) for d, log in zip(of.doubtful, logs, strict=True)
-            ]
-            header = ("row", text(of.target), "probability", "most probable")
-            parts.append(table("Labels in doubt", header, doubtful, right=(0, 2)))
+            parts.append(_in_doubt(of))
     elif of.error is not None and of.spread is not None:
         parts.append(
             paragraph(
@@ -414,6 +403,19 @@ def target(findings: Findings) -> str:
             )
         )
     return section("target", f"Predicting {text(of.target)}", *parts)
+
+
+def _in_doubt(of: found.Prediction) -> str:
+    said = paragraph(
+        "Labels that the other columns make least probable, by classifiers that know all rows but the one: some may be",
+        "wrong, and some are rare. Rows are counted from 0.",
+    )
+    rows = [
+        (f"{d.row:,}", d.label, probability(math.log(d.probability) if d.probability > 0 else -math.inf), d.rather)
+        for d in of.doubtful
+    ]
+    header = ("row", text(of.target), "probability", "most probable")
+    return said + table("Labels in doubt", header, rows, right=(0, 2))
 
 
 def beyond(findings: Findings) -> str:

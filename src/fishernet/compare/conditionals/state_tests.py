@@ -49,8 +49,8 @@ MANY_TIMES = 10  # so many more draws than were asked for, at least, where the f
 LEAST_LEVEL = 1e-4  # that draws are made for
 IN_CONFIGURATION = 0.2  # the weight of a change in one configuration, in the evidence without draws
 MOST_CELLS = 10**8  # that are drawn for one conditional; there is one draw at least for each first one
-FEW_AS_HEAVY = 5  # statistics, each of which some table as heavy as the observed one may deviate most by
-MANY, DISPERSED = 10_000, 4_999  # draws, where more of which may be needed so many dispersed ones are made
+MANY, DISPERSED = 10_000, 4_999  # where more draws than that may be needed, so many dispersed ones are made
+HARDLY_LIGHTER = 5  # times the observed table's share of the weights (of each statistic a table as heavy may be first)
 
 
 def numbers_of_draws(asked: int, n_tests: int, level: float) -> tuple[int, int]:
@@ -103,14 +103,15 @@ def _by_draws(
 
 
 def _far_out(test: _core.ConditionalTest, random: np.random.Generator, first: int, most: int) -> float:
-    """Return the p-value by dispersed draws, or by others where the observed table is one of the heaviest.
+    """Return the p-value by dispersed draws, or by plain ones where its own weight is most of it.
 
-    It is the smaller of both, taken twice (Bonferroni), whether the others are drawn or not.
+    A table that no dispersion makes likelier is as heavy as those drawn by chance, and a smaller p-value would not show.
+    The smaller of both p-values is taken twice (Bonferroni), whether plain tables are drawn or not.
     """
     ranks = test.dispersed_p_values(stream_key(random), DISPERSED)
     found = float(ranks[0])
     own = found - float(ranks[ranks < found].max(initial=0.0))
-    if found > 1 / most and found < FEW_AS_HEAVY * own:
+    if 1 / most < found < HARDLY_LIGHTER * own:
         found = min(found, _by_draws(test, random, first, most, disperses=False).p_value)
     return min(2 * found, 1.0)
 

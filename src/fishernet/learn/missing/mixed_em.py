@@ -204,8 +204,8 @@ def _first(rows: Table, families: Sequence[Family]) -> FamilyStatistics:
 
 def _lies_close(numbers: Statistic, every: Statistic) -> bool:
     """Return whether rows spread far less in a number than all rows that know the same numbers."""
-    near, wide = (np.diagonal(of.scatter).ravel() / max(of.total, 1.0) for of in (numbers, every))
-    return bool((near < CLOSE**2 * wide).any())
+    near, wide = (np.diagonal(of.scatter).ravel() for of in (numbers, every))
+    return bool((near * every.total < CLOSE**2 * wide * numbers.total).any())
 
 
 def completions(net: BayesianNetwork, rows: Table, copies: int) -> Table:
