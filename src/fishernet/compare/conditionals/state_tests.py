@@ -105,8 +105,8 @@ def _by_draws(
 def _far_out(test: _core.ConditionalTest, random: np.random.Generator, first: int, most: int) -> float:
     """Return the p-value by dispersed draws, or by plain ones where its own weight is most of it.
 
-    A table that no dispersion makes likelier is as heavy as those drawn by chance, and a smaller p-value would not show.
-    The smaller of both p-values is taken twice (Bonferroni), whether plain tables are drawn or not.
+    A table that no dispersion makes likelier is as heavy as those drawn by chance: no smaller p-value would show. The
+    smaller of both p-values is taken twice (Bonferroni), whether plain tables are drawn or not.
     """
     ranks = test.dispersed_p_values(stream_key(random), DISPERSED)
     found = float(ranks[0])
