@@ -13,7 +13,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.infer.queries import marginal
-from fishernet.learn.fitted import LEARNERS
+from fishernet.learn.learners import LEARNERS
 from fishernet.scores import CONTINUOUS_SCORES, SCORES
 
 Function = Callable[..., Any]

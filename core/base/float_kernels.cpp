@@ -108,21 +108,22 @@ void add_runs(double* __restrict into, const double* __restrict from, const std:
     }
 }
 
-void add_tile(double* __restrict into, std::int64_t stride, const double* __restrict left, const double* __restrict right,
-              std::int64_t width, std::int64_t n) {
-    constexpr auto rows = FloatKernels::tile_rows, columns = FloatKernels::tile_columns;
-    double sums[rows][columns];
-    for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t j = 0; j < columns; ++j) sums[i][j] = into[i * stride + j];
+void add_tile(double* __restrict into, std::int64_t stride, const double* __restrict left, std::int64_t left_width,
+              const double* __restrict right, std::int64_t right_width, std::int64_t n) {
+    static_assert(FloatKernels::tile_rows == 4 && FloatKernels::tile_columns == 8);
+    Strands a = strands_at(into), b = strands_at(into + stride);
+    Strands c = strands_at(into + 2 * stride), d = strands_at(into + 3 * stride);
+    for (std::int64_t r = 0; r < n; ++r, left += left_width, right += right_width) {
+        const Strands& by = strands_at(right);
+        a += left[0] * by;
+        b += left[1] * by;
+        c += left[2] * by;
+        d += left[3] * by;
     }
-    for (std::int64_t r = 0; r < n; ++r, left += width, right += width) {
-        for (std::int64_t i = 0; i < rows; ++i) {
-            for (std::int64_t j = 0; j < columns; ++j) sums[i][j] += left[i] * right[j];
-        }
-    }
-    for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t j = 0; j < columns; ++j) into[i * stride + j] = sums[i][j];
-    }
+    for (std::int64_t j = 0; j < 8; ++j) into[j] = a[j];
+    for (std::int64_t j = 0; j < 8; ++j) into[stride + j] = b[j];
+    for (std::int64_t j = 0; j < 8; ++j) into[2 * stride + j] = c[j];
+    for (std::int64_t j = 0; j < 8; ++j) into[3 * stride + j] = d[j];
 }
 
 void add_matches(double* __restrict sums, const std::uint32_t* __restrict cells, std::uint32_t start,

@@ -51,9 +51,9 @@ struct FloatKernels {
     double (*sum)(const double* values, std::int64_t n);
 
     // into[i * stride + j] += the sum over n rows of left[i] * right[j], in the order of the rows, for i < 4 and j < 8: rows
-    // of left and right are `width` apart.
-    void (*add_tile)(double* into, std::int64_t stride, const double* left, const double* right, std::int64_t width,
-                     std::int64_t n);
+    // are `left_width` and `right_width` apart.
+    void (*add_tile)(double* into, std::int64_t stride, const double* left, std::int64_t left_width, const double* right,
+                     std::int64_t right_width, std::int64_t n);
 
     // sums[i] += d < states ? (d == state ? same : other) : 0, where d = cells[i] - start
     void (*add_matches)(double* sums, const std::uint32_t* cells, std::uint32_t start, std::uint32_t states,

@@ -125,6 +125,7 @@ void bind_completion(nb::module_& m);
 void bind_conditionals(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_gibbs(nb::module_& m);
+void bind_hidden_forest(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_inference(nb::module_& m);
 void bind_kernels(nb::module_& m);

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_hmm(m);
     fishernet::bind::bind_inference(m);
     fishernet::bind::bind_completion(m);
+    fishernet::bind::bind_hidden_forest(m);
     fishernet::bind::bind_mixed(m);
     fishernet::bind::bind_kernels(m);
     fishernet::bind::bind_comparison(m);

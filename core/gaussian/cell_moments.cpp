@@ -78,8 +78,9 @@ public:
         const double* left = scaled_.empty() ? apart_.data() : scaled_.data();
         for (std::size_t i = 0; i < d_; i += tile_rows) {
             for (std::size_t j = 0; j < i + tile_rows && j < d_; j += columns) {
-                kernels_.add_tile(sums_of(i) + j, static_cast<std::int64_t>(width_), left + i, apart_.data() + j,
-                                  static_cast<std::int64_t>(width_), static_cast<std::int64_t>(n_rows));
+                kernels_.add_tile(sums_of(i) + j, static_cast<std::int64_t>(width_), left + i,
+                                  static_cast<std::int64_t>(width_), apart_.data() + j, static_cast<std::int64_t>(width_),
+                                  static_cast<std::int64_t>(n_rows));
             }
         }
     }

@@ -244,7 +244,7 @@ TEST(products_of_cells_are_those_of_their_rows) {
 void tile(const FloatKernels& kernels) {
     std::vector<double> left(80), right(80), into(64, 1.0), wanted(into);
     for (std::size_t i = 0; i < 80; ++i) left[i] = 1.0 / static_cast<double>(i + 1), right[i] = std::sqrt(static_cast<double>(i));
-    kernels.add_tile(into.data() + 2, 12, left.data(), right.data(), 9, 7);
+    kernels.add_tile(into.data() + 2, 12, left.data(), 9, right.data(), 9, 7);
     for (std::size_t r = 0; r < 7; ++r) {
         for (std::size_t i = 0; i < 4; ++i) {
             for (std::size_t j = 0; j < 8; ++j) wanted[2 + i * 12 + j] += left[r * 9 + i] * right[r * 9 + j];

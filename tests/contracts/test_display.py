@@ -139,6 +139,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "MixedDistribution": lambda: MIXED.query(),
     "Beside": lambda: SMALL.query(SMALL.names[0], given={SMALL.names[1]: SMALL.variables[1].states[0]}).beside(FEW),
     "Clusters": lambda: fn.learn.clusters(FEW, 3, restarts=1, seed=1, max_steps=5),
+    "HiddenChowLiu": lambda: fn.learn.hidden_chow_liu(FEW, 2, max_passes=2, seed=1),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
     "Estimate": lambda: fn.infer.estimate(DEPENDENCY, SMALL.names, n=4000, seed=1),
     "Distribution": lambda: NET.query(NET.names[0], given=dict.fromkeys(NET.names[1:], f"{HOSTILE}0")),

@@ -293,6 +293,15 @@ def ask_moment_store(made: _core.MomentStore) -> Any:
     return ask_mixed_scores(mixed_scores(made))
 
 
+FOREST = np.full(4 + 4 * 2 + 4 * 4, 0.25)  # a root, the first column and another hidden variable
+
+
+def hidden_forest() -> Any:
+    codes = [TABLE.codes[0], *(np.full(TABLE.n_rows, 4, dtype=np.uint8) for _ in range(2))]
+    made = _core.Columns(codes, np.array([2, 4, 4], dtype=np.int64), TABLE.n_rows)
+    return _core.HiddenForest(made, i32(1, -1, 1), np.array([0, 1, 1], dtype=np.uint8))
+
+
 QUESTIONS = {
     "LabelMoments": Question(label_moments, ask_label_moments),
     "LabelledNumbers": Question(labelled_numbers, lambda made: ask_moment_store(moment_store(made))),
@@ -318,6 +327,9 @@ QUESTIONS = {
     "StringModel": Question(string_model, ask_string_model),
     "HiddenMarkov": Question(hidden_markov, ask_hidden_markov),
     "KnnInformation": Question(knn, ask_knn),
+    "HiddenForest": Question(
+        hidden_forest, lambda made: (made.expected(FOREST, None, 0, 3000), made.log_prob(FOREST, 7, 3000))
+    ),
 }
 
 

@@ -27,6 +27,10 @@ def columns(**changed: Any) -> _core.Columns:
     return _core.Columns(**arguments)
 
 
+def forest(parents: Any, hidden: Any = (1, 1)) -> _core.HiddenForest:
+    return _core.HiddenForest(columns(), parents, np.array(hidden, np.uint8))
+
+
 def terms() -> _core.SetTerms:
     return _core.SetTerms(columns(), "likelihood", 0.5)
 
@@ -302,6 +306,16 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("family offsets", lambda: terms().family_scores(i32(0), i64(0, 2), i32(1))),
     ("doubles for integers", lambda: terms().family_scores(np.array([0.0]), i64(0, 0), i32())),
     ("scores of other families", lambda: _core.FamilyCache().store(i32(0), i64(0, 0), i32(), np.zeros(2))),
+    ("a forest without a parent for each", lambda: forest(i32(-1))),
+    ("a forest's parent out of range", lambda: forest(i32(-1, 2))),
+    ("a forest that goes round", lambda: forest(i32(1, 0))),
+    ("a forest whose root was observed", lambda: forest(i32(-1, 0), [0, 1])),
+    ("a forest with an observed parent", lambda: forest(i32(1, -1), [1, 0])),
+    ("a forest with other tables", lambda: forest(i32(-1, 0)).log_prob(np.ones(7), 0, 3)),
+    ("a forest's probabilities below 0", lambda: forest(i32(-1, 0)).log_prob(np.full(8, -0.1), 0, 3)),
+    ("a forest's probabilities that are none", lambda: forest(i32(-1, 0)).log_prob(np.full(8, np.nan), 0, 3)),
+    ("a forest's rows out of range", lambda: forest(i32(-1, 0)).log_prob(np.ones(8), 0, 4)),
+    ("a forest with a weight too few", lambda: forest(i32(-1, 0)).expected(np.ones(8), np.ones(2), 0, 3)),
     ("a start out of range", lambda: search(start=[[5], []])),
     ("a start of itself", lambda: search(start=[[0], []])),
     ("a matrix of another size", lambda: search(forbidden=np.zeros((3, 3), bool))),

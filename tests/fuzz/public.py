@@ -30,7 +30,7 @@ SEAMS = {
     *("StationaryDivergence", "CrossValidation", "Likelihood", "PredictionQuality", "ContingencyResult"),
     *("PermutationResult", "TestResult", "Diagnosis", "Estimate", "MarkovBlankets", "EdgeStrengths", "EmResult"),
     *("InputSearchResult", "SearchResult", "Step"),
-    "Clusters",
+    *("Clusters", "HiddenChowLiu"),
     *("BestGraphs", "Effect", "PcResult", "Beside", "Changes", "FalsifyResult", "MonitorResult"),
     *("Fitted", "Influence", "GroupInfluence", "RowSet", "Without", "Mislabelled", "BlockValue"),
     *(

@@ -245,9 +245,9 @@ TWO = {"a": ["x", "y"], "b": ["u", "v"]}
 @pytest.mark.parametrize(
     ("data", "asked", "error", "match"),
     [
-        (fn.Table([], []), {}, SchemaError, "no columns"),
-        (fn.Table.from_frame(TWO)[[]], {}, SchemaError, "no rows"),
-        (fn.Table.from_frame(TWO | {"w": [0, 0]}, weights="w"), {}, SchemaError, "no rows"),
+        (fn.Table([], []), {}, SchemaError, "columns"),
+        (fn.Table.from_frame(TWO)[[]], {}, SchemaError, "needs rows"),
+        (fn.Table.from_frame(TWO | {"w": [0, 0]}, weights="w"), {}, SchemaError, "needs rows"),
         (
             fn.Table([fn.Variable("a", ["x"])], [np.array([1, 1], dtype=np.uint8)]),
             {},

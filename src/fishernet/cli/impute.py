@@ -34,6 +34,7 @@ from fishernet.data.encoding.alike import columns_alike
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import filled, texts_of
 from fishernet.data.source import unknown_cells
+from fishernet.data.variable import seen_among
 from fishernet.infer import impute as completed
 from fishernet.infer.completion import HOWS, How
 
@@ -81,11 +82,12 @@ def impute(model: Path, table: Path, how: str, unknown: UnknownName, seed: int |
     network = require(has_kernel, read_model(model), model, "impute")
     file = read_originals(table)
     rows = read_known_rows(table, file, network.variables, missing="keep", unknown=unknown).table
-    gaps = {v.name: v.missing(column) for v, column in zip(rows.variables, rows.codes, strict=True)}
+    seen = rows.select(seen_among(rows.variables))
+    gaps = {v.name: v.missing(column) for v, column in zip(seen.variables, seen.codes, strict=True)}
     gaps |= {name: gaps[name] & ~there for name, there in unknown_cells(rows).items()}  # labels stay as they are
     counts = {name: int(np.count_nonzero(missing)) for name, missing in gaps.items()}
-    _refuse_own_states(model, [v for v in rows.variables if counts[v.name]])
-    found = completed(network, rows, how=cast(How, how), seed=number)
+    _refuse_own_states(model, [v for v in seen.variables if counts[v.name]])
+    found = completed(network, rows, how=cast(How, how), seed=number).select(seen.names)
     facts = {
         "model": str(model),
         "table": str(table),

@@ -33,8 +33,8 @@ from fishernet.data import Table
 from fishernet.data.describe import Description
 from fishernet.learn import hold_out
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.fitted import FRACTIONAL, LEARNERS, TESTS, Learner
 from fishernet.learn.fitting import KINDS
+from fishernet.learn.learners import FRACTIONAL, LEARNERS, TESTS, Learner
 from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.structures import SEARCHES
@@ -75,8 +75,8 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     type=Kind([kind for kind in LEARNERS if kind != FRACTIONAL]),
     default="bn",
     show_default=True,
-    help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "
-    "graph (gaussian, markov).",
+    help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, a tree of hidden "
+    "variables (hidden-chow-liu), or an undirected graph (gaussian, markov).",
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to predict.")
 @option.count(
@@ -93,6 +93,9 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     "--search",
     metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
     help="The search. dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; markov: iamb]",
+)
+@option.count(
+    "--states", "n_states", help="hidden-chow-liu: N states of each hidden variable.  [default: by held-out rows]"
 )
 @option.count("--max-parents", help="bn: at most N parents per variable.")
 @option.count("--max-inputs", help="dn: at most N inputs per variable.")
@@ -134,7 +137,9 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @option.scan_options
 @scheduler_option
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@option.amount("--max-seconds", metavar="S", help="bn, markov: stop after S seconds with the best result so far.")
+@option.amount(
+    "--max-seconds", metavar="S", help="bn, markov, hidden-chow-liu: stop after S seconds with the best result so far."
+)
 @click.option(
     "--checkpoint",
     type=FILE,
@@ -161,7 +166,8 @@ def learn(
 
     Three forms of Bayesian network predict one variable (--target) from all the others: with the class as their only
     parent (naive-bayes), in a tree below it (tan), or with up to --k parents besides it (kdb). A chow-liu tree is the
-    likeliest of all trees over all variables.
+    likeliest of all trees over all variables. In a hidden-chow-liu tree a hidden variable with several states stands
+    above each column: it says less of what depends on what, and often how probable rows are best of all.
 
     bn and naive-bayes take numbers beside columns of states as they are; where only states will do (other kinds, scores
     of states, --search exact, --missing em, files of networks of states) numbers are cut into bins. Of columns of

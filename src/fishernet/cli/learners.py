@@ -22,7 +22,7 @@ from fishernet.cli.terminal import (
     shown,
     summary_last,
 )
-from fishernet.learn.fitted import Learner, OptionOfOthersError, learner_of
+from fishernet.learn.learners import Learner, OptionOfOthersError, learner_of
 
 MOST_NAMES = 6
 FAR = 0.5  # of the mean of all rows, by which that of the others must differ to be told
@@ -90,6 +90,9 @@ def _found(facts: Facts) -> list[Line]:
     if "edges" in facts:
         correlations = [f"partial correlation {number(r)}" for r in facts.get("partial_correlations", ())]
         lines += edge_lines("edges", "-", facts["edges"], correlations)
+    if "hidden_states" in facts:
+        end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
+        lines.append(("hidden variables", f"one above each column, of {several(facts['hidden_states'], 'state')}{end}"))
     if "inputs" in facts:
         lines.append(("inputs", f"{sum(map(len, facts['inputs'].values())):,}"))
     if "score_value" in facts:
@@ -123,7 +126,7 @@ def _held_out(learner: Learner, facts: Facts) -> str:
     """Return how well the rows held out are predicted, and how that was measured."""
     if not facts["held_out_rows"]:
         return "none, no rows were held out"
-    how = ", missing cells summed out" if "arcs" in facts and facts["missing"] and facts["missing_cells"] else ""
+    how = ", missing cells summed out" if facts.get("missing") and facts["missing_cells"] else ""
     complete = facts.get("held_out_complete_rows", facts["held_out_rows"])
     if not complete:
         return "none, each held-out row has a missing cell"

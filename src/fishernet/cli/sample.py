@@ -18,6 +18,7 @@ from fishernet.cli.models import called, has_numbers, has_states, is_dependency,
 from fishernet.cli.options import count, model_argument, option_of, seed_option, taken
 from fishernet.cli.tables.rows import RowsAnswer, answering_rows
 from fishernet.data import Table, as_table
+from fishernet.data.variable import seen_among
 
 FURTHER_DIGITS = 6  # than the unit has
 
@@ -83,6 +84,7 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
         known = known_values(given, "--given", network.variables)
         random = generator(seed)  # the bins are those of the same seed with --bins
         rows = draw(network, n, known, random, chain)
+    rows = rows.select(seen_among(rows.variables))
     if numbers:
         bins = {variable.name for variable in rows.variables if not variable.is_continuous}
         ranges = {name: value for name, value in known.items() if isinstance(value, tuple) and name in bins}

@@ -39,6 +39,7 @@ from fishernet.data.arrays import Weights
 from fishernet.data.matching import is_table
 from fishernet.data.originals import with_columns
 from fishernet.data.streams.originals import Originals, ScannedOriginals
+from fishernet.data.variable import seen_among
 from fishernet.kernels.fisher.hidden_variables import row_kernel
 from fishernet.select import (
     Selection,
@@ -192,7 +193,7 @@ def _tell_of_gaps(found: Selection, positions: npt.NDArray[np.int64]) -> None:
     """Say when chosen rows know few cells: such a row is as expected in all others, and so near the mean of all."""
     if not is_table(found.table) or not found.table.has_missing:
         return
-    chosen = found.table[found.indices]
+    chosen = found.table[found.indices].select(seen_among(found.table.variables))
     columns = [v.missing(cells) for v, cells in zip(chosen.variables, chosen.codes, strict=True)]
     empty = positions[found.indices[2 * np.sum(columns, axis=0) > len(columns)]]
     if len(empty):

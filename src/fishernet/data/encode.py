@@ -156,7 +156,12 @@ def encode_part(
             found = {name: column.kept(kept) for name, column in found.items()}
             weights, n_rows = None if weights is None else weights[kept], int(np.count_nonzero(kept))
     look_up = partial(_blocks, options=options, met=met, kept=kept, first_row=first_row, given=decided is None)
-    columns = [joined(look_up(found[v.name], wanted[v.name]), n_rows, np.dtype(v.dtype)) for v in variables]
+    columns = [  # what is not found is hidden
+        joined(look_up(found[v.name], wanted[v.name]), n_rows, np.dtype(v.dtype))
+        if v.name in found
+        else v.missing_column(n_rows)
+        for v in variables
+    ]
     columns = [_in_places(column, wanted[v.name], v) for v, column in zip(variables, columns, strict=True)]
     decisions = () if decided is None else decided.decisions
     unknown = _taken_as_missing(found, variables, columns) if decided is None and options.unknown == "missing" else {}
@@ -172,6 +177,8 @@ def _taken_as_missing(
     """Return which cells are missing though their source has labels there, of the columns with such."""
     found = {}
     for variable, column in zip(variables, columns, strict=True):
+        if variable.name not in source:
+            continue
         gone = variable.missing(column)
         if np.count_nonzero(gone) > source[variable.name].n_missing:
             absent = source[variable.name].missing()

@@ -296,7 +296,8 @@ class Options:
         if self.schema is None:
             return names
         alike = self.columns_alike(names)
-        wanted = [variable.name for variable in self.schema if variable.name not in alike.values()]
+        unseen = {variable.name for variable in self.schema if variable.hidden}.difference(names)
+        wanted = [v.name for v in self.schema if v.name not in alike.values() and v.name not in unseen]
         self._require(names, wanted, "schema")
         chosen = {*wanted, *alike, self.weights}
         return [name for name in names if name in chosen]

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, warn
 from fishernet.base.names import Positions, are, counted, positions
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.options import AUTO
 from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, require_categorical
+from fishernet.data.variable import Column, require_categorical, seen_among
 
 MOST_TOLD = 6  # columns by name
 
@@ -199,8 +200,8 @@ def categorical_source(
     Columns without a known cell are left out, with a warning, but for callers who name columns and want `every` one.
     SchemaError, naming the columns of numbers, when the source has no rows that could be cut.
     """
-    source = as_source(data)
-    if source.rows is not None and not every:
+    source, whole = as_source(data), check.flag(every, "every")
+    if source.rows is not None and not whole:
         [source] = without_empty([source.rows])
     if all(not variable.is_continuous for variable in source.variables):
         return source
@@ -211,13 +212,18 @@ def categorical_source(
 
 
 def without_empty(tables: Sequence[Table], keep: Collection[str] = ()) -> Sequence[Table]:
-    """Return tables without the columns of which no cell of any is known, but those to keep, with a warning."""
+    """Return tables without the columns of which no cell of any is known, but those to keep, with a warning.
+
+    Of hidden variables it goes without saying.
+    """
     lacking = [table.missing_counts() for table in tables]
     n_rows, names = sum(table.n_rows for table in tables), tables[0].names
     empty = [v for v in names if v not in keep and sum(counts.get(v, 0) for counts in lacking) == n_rows]
     if not empty or len(empty) == len(names) or not n_rows:
         return tables
-    warn(f"{are(empty, 'column')} left out: there are only missing cells", parameter="exclude")
+    seen = set(seen_among(tables[0].variables))
+    if lost := [name for name in empty if name in seen]:
+        warn(f"{are(lost, 'column')} left out: there are only missing cells", parameter="exclude")
     return [table.leave_out(dict.fromkeys(empty, "only missing cells")) for table in tables]
 
 

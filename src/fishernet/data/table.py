@@ -748,11 +748,12 @@ class Table(GivesFrames):
     def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
-        Columns are matched by name, in any order; others are left out. Names and labels that are not found may be there
-        in other signs, as those of a model that comes back from another program are: ``Age (years)`` for ``Age_years``
-        is taken, with a warning, where no other says the same. A column whose variable is already equal is
-        taken as it is. Numbers are looked up among states, or binned where the variable has cuts; states that are
-        numbers become these where the variable is continuous.
+        Columns are matched by name, in any order; others are left out, and a hidden variable without a column is
+        missing in all rows. Names and labels that are not found may be there in other signs, as those of a model that
+        comes back from another program are: ``Age (years)`` for ``Age_years`` is taken, with a warning, where no
+        other says the same. A column whose variable is already equal is taken as it is. Numbers are looked up among
+        states, or binned where the variable has cuts; states that are numbers become these where the variable is
+        continuous.
 
         Parameters
         ----------
@@ -771,7 +772,9 @@ class Table(GivesFrames):
         variables = checked_variables(variables)
         if self._variables == variables:
             return self
-        columns = [recode(column, have, want, unknown=unknown) for have, column, want in self._matched(variables)]
+        there = [of for of in variables if not of.hidden or of.name in self.names]
+        found = {want.name: recode(column, have, want, unknown=unknown) for have, column, want in self._matched(there)}
+        columns = [found[of.name] if of.name in found else of.missing_column(self._n_rows) for of in variables]
         return self._remade(variables, columns)
 
     def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:

@@ -83,6 +83,9 @@ class Variable(Brief):
         variables that differ in them alone are equal.
     unit : {"days", "seconds", "time"}, optional
         Of a column of dates or times that was cut: what its numbers count. It does not tell variables apart either.
+    hidden : bool, optional
+        Whether nobody observes it, as the class of a mixture: data that lack its column are data in which it is missing
+        in every row. It does not tell variables apart either.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class Variable(Brief):
     cuts: tuple[float, ...] | None = None
     bounds: Bounds | None = field(default=None, repr=False, compare=False)
     unit: Unit | None = field(default=None, repr=False, compare=False)
+    hidden: bool = field(default=False, repr=False, compare=False)
     cardinality: int = field(init=False, repr=False, compare=False)
     """The number of states; also the code of a missing cell."""
     dtype: np.dtype[Any] = field(init=False, repr=False, compare=False)
@@ -125,6 +129,7 @@ class Variable(Brief):
         cuts: Iterable[float] | None = None,
         bounds: Iterable[float] | None = None,
         unit: Unit | None = None,
+        hidden: bool = False,
     ) -> None:
         _check_name(name)
         if isinstance(states, str):
@@ -142,6 +147,7 @@ class Variable(Brief):
         object.__setattr__(self, "cuts", None if cuts is None else _checked_cuts(name, cuts, labels))
         object.__setattr__(self, "bounds", None if bounds is None else _checked_bounds(name, bounds, self.cuts))
         object.__setattr__(self, "unit", _checked_unit(name, unit))
+        object.__setattr__(self, "hidden", check.flag(hidden, "hidden"))
         object.__setattr__(self, "cardinality", len(labels))
         object.__setattr__(self, "dtype", code_dtype(len(labels)))
         object.__setattr__(self, "_codes", codes)
@@ -310,7 +316,7 @@ class Variable(Brief):
         )
 
     def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
-        return Variable, (self.name, self.states, self.cuts, self.bounds, self.unit)
+        return Variable, (self.name, self.states, self.cuts, self.bounds, self.unit, self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +367,8 @@ class Continuous:
     """None: numbers are no states."""
     cuts: ClassVar[tuple[float, ...] | None] = None
     """None: it is not cut into bins."""
+    hidden: ClassVar[Literal[False]] = False
+    """False: a hidden variable has states."""
     cardinality: ClassVar[int] = 1
     """1: the number of cells that it adds to a joint table."""
     missing_state: ClassVar[None] = None
@@ -458,6 +466,11 @@ def checked_variables(
     if unique:
         check_names([variable.name for variable in every])
     return every
+
+
+def seen_among(variables: Iterable[Column]) -> list[str]:
+    """Return the names of the variables that are not hidden."""
+    return [variable.name for variable in variables if not variable.hidden]
 
 
 def any_missing(variables: Iterable[Column], columns: Iterable[npt.NDArray[Any]]) -> bool:

@@ -129,7 +129,7 @@ def variable_fields(variable: Column) -> dict[str, object]:
         resolution = {} if variable.resolution is None else {"resolution": variable.resolution}
         return {"name": variable.name, "continuous": True, **unit, **scale, **resolution}
     cuts = None if variable.cuts is None else list(variable.cuts)
-    more = {"bounds": variable.bounds, "unit": variable.unit}
+    more = {"bounds": variable.bounds, "unit": variable.unit, "hidden": variable.hidden or None}
     found = {"name": variable.name, "states": list(variable.states), "cuts": cuts}
     return found | {word: value for word, value in more.items() if value is not None}
 
@@ -149,6 +149,7 @@ def read_variable(fields: Fields) -> Any:
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
     bounds = fields.items("bounds") if fields.has("bounds") else None
     unit = fields.text("unit") if fields.has("unit") else None
+    hidden = fields.has("hidden") and fields.truth("hidden")
     fields.end()
     for position, state in enumerate(states):
         if not isinstance(state, str | int | float) or (isinstance(state, str) and not is_unicode(state)):
@@ -158,7 +159,7 @@ def read_variable(fields: Fields) -> Any:
     if cuts is not None:
         cuts = fields.numbers(cuts, "cuts").tolist()
     with fields.checking():
-        return Variable(name, states, cuts, bounds, unit)
+        return Variable(name, states, cuts, bounds, unit, hidden)
 
 
 def _read_scale(fields: Fields) -> Scale:

@@ -16,6 +16,7 @@ from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
 from fishernet.learn.fitted import Fitted, fit
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
+from fishernet.learn.hidden_columns import HiddenChowLiu, hidden_chow_liu
 from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.local_learning import InputSearchResult, dependency_network, local_structure
@@ -40,6 +41,7 @@ __all__ = [
     "Exact",
     "ExpectedCounts",
     "Fitted",
+    "HiddenChowLiu",
     "HillClimb",
     "InputSearchResult",
     "Likelihood",
@@ -69,6 +71,7 @@ __all__ = [
     "fit",
     "gaussian_graph",
     "gaussian_network",
+    "hidden_chow_liu",
     "hidden_markov_model",
     "hidden_tree",
     "hidden_tree_fit",

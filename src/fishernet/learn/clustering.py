@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,15 +28,12 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed, frame_html, page
-from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, positions, several, unused_name
+from fishernet.base.names import positions, several, unused_name
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import UnknownName, word
 from fishernet.data import Source, Table
 from fishernet.data.encoding.labels import as_text
-from fishernet.data.matching import as_data
-from fishernet.data.source import categorical_source
 from fishernet.graphs import Dag
 from fishernet.infer.prediction import predict_proba
 from fishernet.infer.queries import family_marginals
@@ -44,7 +41,14 @@ from fishernet.learn.classifiers import tree_below
 from fishernet.learn.em import EmResult
 from fishernet.learn.fitting import parameters
 from fishernet.learn.missing.hidden_states import MOST_STATES, bic, climbed
-from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.incomplete import (
+    ExpectedCounts,
+    em_fit,
+    incomplete_rows,
+    observed_rows,
+    row_weights,
+    with_tables,
+)
 from fishernet.learn.missing.structural_em import COMPLETIONS, by_turns
 from fishernet.models import BayesianNetwork
 
@@ -299,7 +303,7 @@ def clusters(
     ((1000, 2), ['dysp', 'dysp'])
     """
     way = word(structure, "structure", STRUCTURES)
-    rows = _checked_rows(table)
+    rows = observed_rows(table, "clustering")
     least, last = 1, min(check.integer(most, "most", least=1), rows.n_rows)
     if n_clusters is not None:
         note = "the rows of the table"
@@ -329,20 +333,6 @@ def _some_rows(rows: Table, seed: int) -> Table:
     some = rows[np.sort(drawn)]
     lacking = some.missing_counts()
     return rows if any(lacking.get(name, 0) == some.n_rows for name in rows.names) or not some.total else some
-
-
-def _checked_rows(table: Any) -> Table:
-    """Return data as a table that has clusters."""
-    rows = as_data(table, "clusters")
-    rows = cast(Table, categorical_source(rows, purpose="clusters"))
-    if not rows.variables:
-        raise SchemaError("the table has no columns to tell clusters apart by")
-    if not rows.n_rows or not rows.total:
-        raise SchemaError("the table has no rows to be clustered")
-    lacking = rows.missing_counts()
-    if unknown := [name for name in rows.names if lacking.get(name, 0) == rows.n_rows]:
-        raise SchemaError(f"{are(unknown, 'column')} without any known cell; leave out what tells nothing (exclude=)")
-    return rows
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,7 @@ class FitKeywords(SearchKeywords, total=False):
     ess: float | None
     conditionals: ConditionalsName
     k: int
+    n_states: int | None
     max_inputs: int | None
     rule: ClimbingRule
     prior: bool | tuple[float, float, float]

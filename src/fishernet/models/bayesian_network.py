@@ -22,6 +22,7 @@ from fishernet.graphs.edges import require_kind
 from fishernet.infer.completion import chained_terms, incomplete_log_prob
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
+from fishernet.infer.hidden_forest import HiddenForest
 from fishernet.infer.mixed_answers import mixed_log_prob
 from fishernet.infer.normal import completed, gaps_of
 from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
@@ -266,7 +267,8 @@ class BayesianNetwork(Predicting, Network):
             return mixed_log_prob(self, rows)
         if self.inference == "normal":
             return marginal_log_prob(self.mean, self.covariance, rows.numbers)
-        return incomplete_log_prob(self, rows)
+        forest = HiddenForest.of(self, rows)
+        return incomplete_log_prob(self, rows) if forest is None else forest.log_prob(self)
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
         """Draw rows: every variable after its parents.

@@ -26,7 +26,7 @@ from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
 from fishernet.kernels.features import Features, Matrix
-from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, kernel_features
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, hidden_of, kernel_features
 from fishernet.kernels.fisher.expected_mixed import ExpectedMixedFeatures
 from fishernet.kernels.fisher.kernel import FisherKernel
 from fishernet.kernels.kernel import FeatureMade, ModelKernel
@@ -52,8 +52,9 @@ class HiddenVariableKernel(FeatureMade):
     net : BayesianNetwork
         Of labels, of numbers, or of both.
     hidden : iterable of str
-        Variables that are not observed: a column of theirs is not looked at, where there is one. Cells of other columns
-        may be missing, and without hidden variables it is the Fisher kernel for rows that lack cells.
+        Variables that are not observed: a column of theirs is not looked at, where there is one; by default those that
+        the network knows to be hidden (`Variable.hidden`). Cells of other columns may be missing, and without hidden
+        variables it is the Fisher kernel for rows that lack cells.
     group_probabilities, seed
         As for `FisherKernel`.
 
@@ -90,7 +91,7 @@ class HiddenVariableKernel(FeatureMade):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
-        names = hidden_names(net, hidden)
+        names = hidden_names(net, hidden) or hidden_of(net)
         if (
             net.inference in ("normal", "mixed")
             and isinstance(group_probabilities, str)

@@ -10,28 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, positions, several
+from fishernet.base.names import are, listed, positions, several
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Source, Statistic, Table, Variable, as_source, as_table
 from fishernet.data.matching import as_data
+from fishernet.data.source import categorical_source
 from fishernet.data.statistics.counting import check_sets
 from fishernet.data.statistics.statistic import most_dense_cells
 from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible
 from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
+from fishernet.infer.hidden_forest import HiddenForest
 from fishernet.learn.em import Effort, EmResult, fit, warn_of_stop
 from fishernet.learn.missing.extrapolation import Extrapolation
 from fishernet.learn.missing.hidden_states import Numbers, chosen_states
-from fishernet.learn.missing.mixtures import Mixture
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import check_cells
 
@@ -160,15 +161,17 @@ class NetworkSteps:
     def __init__(self, rows: Table, priors: Sequence[float], max_table: int = MAX_TABLE) -> None:
         self._rows, self._priors, self._max_table = rows, priors, max_table
         self._weights = row_weights(rows)
-        self._completed: Mixture | CompletedRows | None = None  # made at the first model, whose graph is that of all
+        self._completed: HiddenForest | CompletedRows | None = (
+            None  # made at the first model, whose graph is that of all
+        )
         missing = sum(rows.missing_counts().values())
         self.size: int = rows.n_rows * len(rows.variables) - missing
 
     def expected(self, model: BayesianNetwork) -> tuple[float, list[Cells]]:
         """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""
         if self._completed is None:
-            mixture = Mixture.of(model, self._rows, self._weights)
-            self._completed = mixture or CompletedRows(model, self._rows, self._weights, self._max_table)
+            forest = HiddenForest.of(model, self._rows)
+            self._completed = forest or CompletedRows(model, self._rows, self._weights, self._max_table)
         log_prob, counts = self._completed.expected(model)
         return float(log_prob.sum() if self._weights is None else log_prob @ self._weights), counts
 
@@ -395,6 +398,19 @@ def _numbers_of(hidden: Mapping[str, Any] | None, start: object) -> dict[str, Nu
     return numbers
 
 
+def observed_rows(data: Any, purpose: str) -> Table:
+    """Return data as a table of states, each with a known cell, under which hidden variables can be learned."""
+    rows = cast(Table, categorical_source(as_data(data, purpose), purpose=purpose))
+    if not rows.variables:
+        raise SchemaError(f"{purpose} needs columns, and the table has none")
+    if not rows.n_rows or not rows.total:
+        raise SchemaError(f"{purpose} needs rows, and the table has none")
+    lacking = rows.missing_counts()
+    if unknown := [name for name in rows.names if lacking.get(name, 0) == rows.n_rows]:
+        raise SchemaError(f"{are(unknown, 'column')} without any known cell; leave out what tells nothing (exclude=)")
+    return rows
+
+
 def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
     """Return the rows of a graph's variables in its order; hidden variables lack in all of them."""
     there = [variable.name for variable in table.variables]
@@ -424,7 +440,7 @@ def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
                 )
         else:
             states = check.integer(hidden[name], f"hidden[{name!r}]", least=1)
-            variable = Variable(name, range(states))
+            variable = Variable(name, range(states), hidden=True)
             column = np.full(data.n_rows, states, dtype=variable.dtype)
         variables.append(variable)
         columns.append(column)

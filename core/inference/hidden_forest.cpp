@@ -1,0 +1,415 @@
+#include "inference/hidden_forest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/float_kernels.hpp"
+#include "base/pool.hpp"
+
+namespace fishernet {
+namespace {
+
+constexpr std::int64_t lanes = 64;  // rows at a time; a multiple of the sides of a tile
+constexpr std::int64_t tile_rows = FloatKernels::tile_rows, tile_columns = FloatKernels::tile_columns;
+constexpr std::int64_t waved = 16;  // tasks whose sums are held at once
+constexpr double worth = 0x1p29;    // multiplications of a task
+constexpr std::int64_t least_tasks = 8;
+constexpr double least = 0x1p-300;  // a row of messages below it is scaled up
+
+std::int64_t whole_tiles(std::int64_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
+
+// Room for rows of numbers, and for the one that a tile's loop may load beyond them.
+std::vector<double> room(std::int64_t rows, std::int64_t width) {
+    return std::vector<double>(static_cast<std::size_t>((rows + 1) * width));
+}
+
+// A matrix (k, n) in strips of some columns, which a tile reads from one end to the other: (n / strip, k, strip).
+template <std::int64_t strip>
+void to_strips(double* __restrict into, const double* __restrict from, std::int64_t k, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += strip) {
+        for (std::int64_t r = 0; r < k; ++r, into += strip) std::copy_n(from + r * n + i, strip, into);
+    }
+}
+
+// The same of the transpose of a matrix (n, k).
+template <std::int64_t strip>
+void turned_to_strips(double* __restrict into, const double* __restrict from, std::int64_t n, std::int64_t k) {
+    for (std::int64_t i = 0; i < n; i += strip) {
+        for (std::int64_t r = 0; r < k; ++r, into += strip) {
+            for (std::int64_t s = 0; s < strip; ++s) into[s] = from[(i + s) * k + r];
+        }
+    }
+}
+
+// into (n, m) += the transpose of left (k, n) times right (k, m), both in strips; n and m are whole tiles.
+void add_product(double* into, const double* left, std::int64_t n, const double* right, std::int64_t m, std::int64_t k) {
+    const auto& loops = float_kernels();
+    for (std::int64_t i = 0; i < n; i += tile_rows) {
+        for (std::int64_t j = 0; j < m; j += tile_columns) {
+            loops.add_tile(into + i * m + j, m, left + i * k, tile_rows, right + j * k, tile_columns, k);
+        }
+    }
+}
+
+// The tables as the loops take them: in whole tiles, those of leaves one row a symbol.
+struct Model {
+    struct Leaf {
+        std::vector<double> rows;             // (symbols and one of ones for what is missing, width of the parent)
+        std::vector<std::int32_t> exponents;  // of two, by which each row was divided, so that its largest is about 1
+    };
+
+    Model(const HiddenForest& forest, std::span<const double> cells) : leaves(forest.size()) {
+        for (const auto& node : forest.nodes()) {
+            const double* table = cells.data() + forest.starts()[static_cast<std::size_t>(node.variable)];
+            const auto above = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].states;
+            const auto width = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
+            auto own = room(width, node.width);
+            for (std::int64_t s = 0; s < above; ++s) {
+                std::copy_n(table + s * node.states, node.states, own.data() + s * node.width);
+            }
+            up.push_back(room(node.width, width));
+            down.push_back(node.parent < 0 ? own : room(width, node.width));
+            if (node.parent >= 0) {
+                to_strips<tile_columns>(down.back().data(), own.data(), width, node.width);
+                turned_to_strips<tile_columns>(up.back().data(), own.data(), width, node.width);
+            }
+            for (const auto v : node.leaves) {
+                add_leaf(node, v, forest.cardinality(v), cells.data() + forest.starts()[static_cast<std::size_t>(v)]);
+            }
+        }
+    }
+
+    void add_leaf(const HiddenForest::Node& node, std::int32_t v, std::int64_t symbols, const double* table) {
+        auto& leaf = leaves[static_cast<std::size_t>(v)];
+        leaf.rows = room(symbols, node.width);
+        leaf.exponents.assign(static_cast<std::size_t>(symbols + 1), 0);
+        for (std::int64_t x = 0; x < symbols; ++x) {
+            double* row = leaf.rows.data() + x * node.width;
+            for (std::int64_t s = 0; s < node.states; ++s) row[s] = table[s * symbols + x];
+            const double most = *std::max_element(row, row + node.states);
+            if (most > 0) {
+                const auto exponent = std::ilogb(most);
+                for (std::int64_t s = 0; s < node.states; ++s) row[s] = std::ldexp(row[s], -exponent);
+                leaf.exponents[static_cast<std::size_t>(x)] = exponent;
+            }
+        }
+        std::fill_n(leaf.rows.data() + symbols * node.width, node.states, 1.0);
+    }
+
+    std::vector<std::vector<double>> down, up;  // one a node: (parent's states, states), and its transpose, in strips; of a root as it is
+    std::vector<Leaf> leaves;                   // one a variable
+};
+
+// What is added up over rows: one table a node and a leaf, in the model's layout.
+struct Sums {
+    explicit Sums(const HiddenForest& forest) : leaves(forest.size()) {
+        for (const auto& node : forest.nodes()) {
+            const auto above = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
+            nodes.push_back(room(above, node.width));
+            for (const auto v : node.leaves) leaves[static_cast<std::size_t>(v)] = room(forest.cardinality(v), node.width);
+        }
+    }
+
+    void add(const Sums& other) {
+        const auto& loops = float_kernels();
+        const auto join = [&](auto& into, const auto& from) {
+            for (std::size_t i = 0; i < into.size(); ++i) {
+                loops.add(into[i].data(), from[i].data(), static_cast<std::int64_t>(into[i].size()));
+            }
+        };
+        join(nodes, other.nodes);
+        join(leaves, other.leaves);
+    }
+
+    std::vector<std::vector<double>> nodes, leaves;
+};
+
+// Messages of some rows at a time.
+class Messages {
+public:
+    Messages(const HiddenForest& forest, const Model& model)
+        : forest_(forest), model_(model), codes_(forest.size()), passed_(forest.nodes().size()) {
+        std::int64_t widest = 0;
+        for (const auto& node : forest.nodes()) {
+            const auto above = node.parent < 0 ? 0 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
+            up_.push_back(room(lanes, node.width));
+            over_.push_back(room(lanes, above));
+            widest = std::max(widest, node.width);
+        }
+        left_ = room(widest, lanes);
+        right_ = room(lanes, widest);
+        share_ = room(lanes, widest);
+        given_ = room(lanes, widest);
+    }
+
+    // The logarithms of the probabilities of up to `lanes` rows.
+    void rise(std::int64_t first, std::int64_t n, double* log_prob) {
+        take(first, n);
+        std::fill_n(log_prob, n, 0.0);
+        const auto& nodes = forest_.nodes();
+        for (auto c = nodes.size(); c-- > 0;) {
+            collect(c);
+            if (nodes[c].parent >= 0) send_up(c);
+            else add_root(c, n, log_prob);
+        }
+    }
+
+    // Adds what is expected of the rows that rose last.
+    void fall(std::int64_t n, const double* weights, Sums& sums) {
+        const auto& nodes = forest_.nodes();
+        for (std::size_t c = 0; c < nodes.size(); ++c) {
+            if (nodes[c].parent < 0) judge_root(c, n, weights, sums);
+            else judge(c, sums);
+            for (const auto v : nodes[c].leaves) add_leaf(nodes[c], v, n, up_[c].data(), sums);
+        }
+    }
+
+private:
+    void take(std::int64_t first, std::int64_t n) {
+        const auto& columns = forest_.columns().columns;
+        for (const auto& node : forest_.nodes()) {
+            for (const auto v : node.leaves) {
+                const auto& column = columns[static_cast<std::size_t>(v)];
+                auto& codes = codes_[static_cast<std::size_t>(v)];
+                codes.fill(static_cast<std::int32_t>(column.cardinality));
+                for (std::int64_t b = 0; b < n; ++b) {
+                    codes[static_cast<std::size_t>(b)] = static_cast<std::int32_t>(code_at(column, first + b));
+                }
+            }
+        }
+    }
+
+    // up = the product of what the leaves and the children say of a node's states.
+    void collect(std::size_t c) {
+        const auto& node = forest_.nodes()[c];
+        const auto& loops = float_kernels();
+        double* up = up_[c].data();
+        std::fill_n(up, lanes * node.width, 0.0);
+        for (std::int64_t b = 0; b < lanes; ++b) std::fill_n(up + b * node.width, node.states, 1.0);
+        exponents_.fill(0);
+        int factors = 0;
+        const auto make_room = [&] {  // two factors leave numbers that a third one may make too small
+            if (factors++ >= 2) settle(node, up, least);
+        };
+        for (const auto v : node.leaves) {
+            make_room();
+            const auto& leaf = model_.leaves[static_cast<std::size_t>(v)];
+            const auto& codes = codes_[static_cast<std::size_t>(v)];
+            for (std::size_t b = 0; b < lanes; ++b) {
+                loops.multiply(up + static_cast<std::int64_t>(b) * node.width, leaf.rows.data() + codes[b] * node.width, node.width);
+                exponents_[b] += leaf.exponents[static_cast<std::size_t>(codes[b])];
+            }
+        }
+        for (const auto child : node.children) {
+            make_room();
+            loops.multiply(up, over_[static_cast<std::size_t>(child)].data(), lanes * node.width);
+            for (std::size_t b = 0; b < lanes; ++b) exponents_[b] += passed_[static_cast<std::size_t>(child)][b];
+        }
+        settle(node, up, 0.5);
+        passed_[c] = exponents_;
+    }
+
+    // Rows whose largest number is below a bound are multiplied by a power of two, so that it is from 1 to 2.
+    void settle(const HiddenForest::Node& node, double* up, double bound) {
+        for (std::size_t b = 0; b < lanes; ++b) {
+            double* row = up + static_cast<std::int64_t>(b) * node.width;
+            double most = 0;
+            for (std::int64_t s = 0; s < node.width; ++s) most = row[s] > most ? row[s] : most;
+            if (most >= bound || most == 0) continue;
+            const auto exponent = std::max(std::ilogb(most), -1000);  // beyond it the factor is no number
+            float_kernels().scale(row, std::ldexp(1.0, -exponent), node.width);
+            exponents_[b] += exponent;
+        }
+    }
+
+    void send_up(std::size_t c) {
+        const auto& node = forest_.nodes()[c];
+        const auto above = forest_.nodes()[static_cast<std::size_t>(node.parent)].width;
+        turned_to_strips<tile_rows>(left_.data(), up_[c].data(), lanes, node.width);
+        std::fill_n(over_[c].data(), lanes * above, 0.0);
+        add_product(over_[c].data(), left_.data(), lanes, model_.up[c].data(), above, node.width);
+    }
+
+    double root_sum(std::size_t c, std::int64_t b) const {
+        const auto& node = forest_.nodes()[c];
+        return float_kernels().dot(up_[c].data() + b * node.width, model_.down[c].data(), node.width);
+    }
+
+    void add_root(std::size_t c, std::int64_t n, double* log_prob) const {
+        for (std::int64_t b = 0; b < n; ++b) {
+            log_prob[b] += std::log(root_sum(c, b)) + std::log(2.0) * static_cast<double>(passed_[c][static_cast<std::size_t>(b)]);
+        }
+    }
+
+    // up becomes the probability of each state given the row, times the row's weight.
+    void judge_root(std::size_t c, std::int64_t n, const double* weights, Sums& sums) {
+        const auto& node = forest_.nodes()[c];
+        const auto& loops = float_kernels();
+        for (std::int64_t b = 0; b < lanes; ++b) {
+            double* row = up_[c].data() + b * node.width;
+            const double sum = b < n ? root_sum(c, b) : 0;
+            const double share = sum > 0 ? (weights == nullptr ? 1.0 : weights[b]) / sum : 0;
+            loops.multiply(row, model_.down[c].data(), node.width);
+            loops.scale(row, share, node.width);
+            loops.add(sums.nodes[c].data(), row, node.width);
+        }
+    }
+
+    void judge(std::size_t c, Sums& sums) {
+        const auto& node = forest_.nodes()[c];
+        const auto above = forest_.nodes()[static_cast<std::size_t>(node.parent)].width;
+        const double* believed = up_[static_cast<std::size_t>(node.parent)].data();
+        const double* over = over_[c].data();
+        double* share = share_.data();
+        for (std::int64_t i = 0; i < lanes * above; ++i) share[i] = over[i] > 0 ? believed[i] / over[i] : 0.0;
+        to_strips<tile_rows>(left_.data(), share, lanes, above);
+        to_strips<tile_columns>(right_.data(), up_[c].data(), lanes, node.width);
+        add_product(sums.nodes[c].data(), left_.data(), above, right_.data(), node.width, lanes);  // times the table: to_counts
+        turned_to_strips<tile_rows>(left_.data(), share, lanes, above);
+        std::fill_n(given_.data(), lanes * node.width, 0.0);
+        add_product(given_.data(), left_.data(), lanes, model_.down[c].data(), node.width, above);
+        float_kernels().multiply(up_[c].data(), given_.data(), lanes * node.width);
+    }
+
+    void add_leaf(const HiddenForest::Node& node, std::int32_t v, std::int64_t n, const double* believed, Sums& sums) const {
+        const auto& loops = float_kernels();
+        const auto& codes = codes_[static_cast<std::size_t>(v)];
+        double* into = sums.leaves[static_cast<std::size_t>(v)].data();
+        for (std::int64_t b = 0; b < n; ++b) {
+            loops.add(into + codes[static_cast<std::size_t>(b)] * node.width, believed + b * node.width, node.width);
+        }
+    }
+
+    using Exponents = std::array<std::int64_t, lanes>;
+
+    const HiddenForest& forest_;
+    const Model& model_;
+    std::vector<std::array<std::int32_t, lanes>> codes_;  // one a variable
+    std::vector<std::vector<double>> up_, over_;  // one a node: (lanes, states), and what it says of its parent's states
+    std::vector<Exponents> passed_;               // one a node, of two
+    Exponents exponents_{};
+    std::vector<double> left_, right_, share_, given_;
+};
+
+// Expected counts of sums: those of a node lack its table, and what lacks a leaf is spread as its table says.
+std::vector<double> to_counts(const HiddenForest& forest, std::span<const double> cells, const Sums& sums) {
+    std::vector<double> counts(cells.size());
+    for (std::size_t c = 0; c < forest.nodes().size(); ++c) {
+        const auto& node = forest.nodes()[c];
+        const auto v = static_cast<std::size_t>(node.variable);
+        const auto begin = forest.starts()[v], n = forest.starts()[v + 1] - begin;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const auto cell = static_cast<std::size_t>(begin + i);
+            const auto at = static_cast<std::size_t>(i / node.states * node.width + i % node.states);
+            counts[cell] = node.parent < 0 ? sums.nodes[c][at] : sums.nodes[c][at] * cells[cell];
+        }
+        for (const auto leaf : node.leaves) {
+            const auto of = static_cast<std::size_t>(leaf);
+            const auto symbols = forest.cardinality(leaf);
+            const double* rows = sums.leaves[of].data();
+            auto cell = static_cast<std::size_t>(forest.starts()[of]);
+            for (std::int64_t s = 0; s < node.states; ++s) {
+                const double missing = rows[symbols * node.width + s];
+                for (std::int64_t x = 0; x < symbols; ++x, ++cell) {
+                    counts[cell] = rows[x * node.width + s] + missing * cells[cell];
+                }
+            }
+        }
+    }
+    return counts;
+}
+
+}  // namespace
+
+HiddenForest::HiddenForest(const Columns& columns, std::span<const std::int32_t> parents,
+                           std::span<const std::uint8_t> hidden)
+    : columns_(columns), starts_{0} {
+    for (std::size_t v = 0; v < parents.size(); ++v) {
+        const auto above = parents[v] < 0 ? 1 : cardinality(parents[v]);
+        starts_.push_back(starts_.back() + above * cardinality(static_cast<std::int32_t>(v)));
+    }
+    std::vector<std::int32_t> node_of(parents.size(), -1);
+    std::vector<std::vector<std::int32_t>> below(parents.size());
+    for (std::size_t v = 0; v < parents.size(); ++v) {
+        if (parents[v] >= 0) below[static_cast<std::size_t>(parents[v])].push_back(static_cast<std::int32_t>(v));
+    }
+    std::vector<std::int32_t> open;
+    for (std::size_t v = parents.size(); v-- > 0;) {
+        if (parents[v] < 0) open.push_back(static_cast<std::int32_t>(v));
+    }
+    while (!open.empty()) {
+        const auto v = open.back();
+        open.pop_back();
+        const auto at = static_cast<std::int32_t>(nodes_.size());
+        node_of[static_cast<std::size_t>(v)] = at;
+        Node node{v, -1, cardinality(v), whole_tiles(cardinality(v)), {}, {}};
+        if (const auto above = parents[static_cast<std::size_t>(v)]; above >= 0) {
+            node.parent = node_of[static_cast<std::size_t>(above)];
+            nodes_[static_cast<std::size_t>(node.parent)].children.push_back(at);
+        }
+        const auto& own = below[static_cast<std::size_t>(v)];
+        for (auto child = own.rbegin(); child != own.rend(); ++child) {
+            if (hidden[static_cast<std::size_t>(*child)]) open.push_back(*child);
+        }
+        for (const auto child : own) {
+            if (!hidden[static_cast<std::size_t>(child)]) node.leaves.push_back(child);
+        }
+        nodes_.push_back(std::move(node));
+    }
+}
+
+// By the problem alone: so few that a task is short, and there are some of them.
+std::int64_t HiddenForest::rows_at_once(std::int64_t n) const {
+    double work = 0;
+    for (const auto& node : nodes_) {
+        const auto above = node.parent < 0 ? 1 : nodes_[static_cast<std::size_t>(node.parent)].width;
+        work += static_cast<double>(node.width) * static_cast<double>(3 * above + 8 * static_cast<std::int64_t>(node.leaves.size()));
+    }
+    const auto blocks = static_cast<std::int64_t>(std::clamp(worth / (work * lanes), 1.0, 64.0));
+    return std::clamp((n / least_tasks + lanes - 1) / lanes, std::int64_t{1}, blocks) * lanes;
+}
+
+ForestCounts HiddenForest::expected(std::span<const double> cells, std::span<const double> weights, std::int64_t begin,
+                                    std::int64_t end, StopCheck check) const {
+    const Model model(*this, cells);
+    const auto size = rows_at_once(end - begin);
+    const auto n_tasks = (end - begin + size - 1) / size;
+    ForestCounts found;
+    found.log_prob.resize(static_cast<std::size_t>(end - begin));
+    Sums sums(*this);
+    for (std::int64_t wave = 0; wave < n_tasks; wave += waved) {
+        std::vector<Sums> parts(static_cast<std::size_t>(std::min(waved, n_tasks - wave)), Sums(*this));
+        run_tasks(static_cast<std::int64_t>(parts.size()), [&](std::int64_t task) {
+            Messages messages(*this, model);
+            const auto last = std::min(end, begin + (wave + task + 1) * size);
+            for (auto row = begin + (wave + task) * size; row < last; row += lanes) {
+                const auto n = std::min(lanes, last - row);
+                messages.rise(row, n, found.log_prob.data() + (row - begin));
+                messages.fall(n, weights.empty() ? nullptr : weights.data() + (row - begin), parts[static_cast<std::size_t>(task)]);
+            }
+        }, check);
+        for (const auto& part : parts) sums.add(part);
+    }
+    found.cells = to_counts(*this, cells, sums);
+    return found;
+}
+
+std::vector<double> HiddenForest::log_prob(std::span<const double> cells, std::int64_t begin, std::int64_t end,
+                                           StopCheck check) const {
+    const Model model(*this, cells);
+    const auto size = rows_at_once(end - begin);
+    std::vector<double> found(static_cast<std::size_t>(end - begin));
+    run_tasks((end - begin + size - 1) / size, [&](std::int64_t task) {
+        Messages messages(*this, model);
+        const auto last = std::min(end, begin + (task + 1) * size);
+        for (auto row = begin + task * size; row < last; row += lanes) {
+            messages.rise(row, std::min(lanes, last - row), found.data() + (row - begin));
+        }
+    }, check);
+    return found;
+}
+
+}  // namespace fishernet
