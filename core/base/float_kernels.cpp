@@ -52,6 +52,7 @@ double dot(const double* a, const double* b, std::int64_t n) {
 typedef double Strands __attribute__((vector_size(64), aligned(8), may_alias));
 
 const Strands& strands_at(const double* at) { return *reinterpret_cast<const Strands*>(at); }
+Strands& strands_at(double* at) { return *reinterpret_cast<Strands*>(at); }
 
 // Several sums at once: the next product need not wait for the last.
 template <int M>
@@ -120,10 +121,10 @@ void add_tile(double* __restrict into, std::int64_t stride, const double* __rest
         c += left[2] * by;
         d += left[3] * by;
     }
-    for (std::int64_t j = 0; j < 8; ++j) into[j] = a[j];
-    for (std::int64_t j = 0; j < 8; ++j) into[stride + j] = b[j];
-    for (std::int64_t j = 0; j < 8; ++j) into[2 * stride + j] = c[j];
-    for (std::int64_t j = 0; j < 8; ++j) into[3 * stride + j] = d[j];
+    strands_at(into) = a;
+    strands_at(into + stride) = b;
+    strands_at(into + 2 * stride) = c;
+    strands_at(into + 3 * stride) = d;
 }
 
 void add_matches(double* __restrict sums, const std::uint32_t* __restrict cells, std::uint32_t start,
@@ -172,9 +173,40 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
     for (std::int64_t i = 0; i < n; ++i) sums[i] += values[cells[i]];
 }
 
+void multiply_rows(double* __restrict values, const double* __restrict table, const std::int32_t* __restrict codes,
+                   std::int64_t width, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i, values += width) {
+        const double* row = table + codes[i] * width;
+        for (std::int64_t s = 0; s < width; s += 8) strands_at(values + s) *= strands_at(row + s);
+    }
+}
+
+void add_rows(double* __restrict table, const double* __restrict values, const std::int32_t* __restrict codes,
+              std::int64_t width, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i, values += width) {
+        double* row = table + codes[i] * width;
+        for (std::int64_t s = 0; s < width; s += 8) strands_at(row + s) += strands_at(values + s);
+    }
+}
+
+void largest_of_rows(const double* values, std::int64_t width, std::int64_t n, double* most) {
+    for (std::int64_t i = 0; i < n; ++i, values += width) {
+        Strands best = {};
+        for (std::int64_t s = 0; s < width; s += 8) best = strands_at(values + s) > best ? strands_at(values + s) : best;
+        double found = best[0];
+        for (int k = 1; k < 8; ++k) found = best[k] > found ? best[k] : found;
+        most[i] = found;
+    }
+}
+
+void divide(double* __restrict into, const double* __restrict of, const double* __restrict by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] = by[i] > 0 ? of[i] / by[i] : 0.0;
+}
+
 constexpr FloatKernels loops = {
     &multiply, &multiply_into, &keep_marked, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add,
     &add_scaled, &dot, &add_dots, &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
+    &multiply_rows, &add_rows, &largest_of_rows, &divide,
 };
 
 }  // namespace

@@ -71,6 +71,18 @@ struct FloatKernels {
     // sums[i] += values[cells[i]]
     void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);
 
+    // Rows of `width` numbers, a multiple of 8. values[i] *= table[codes[i]], for n rows.
+    void (*multiply_rows)(double* values, const double* table, const std::int32_t* codes, std::int64_t width, std::int64_t n);
+
+    // table[codes[i]] += values[i], for n rows.
+    void (*add_rows)(double* table, const double* values, const std::int32_t* codes, std::int64_t width, std::int64_t n);
+
+    // most[i] = the largest number of row i, or 0 where none is above it.
+    void (*largest_of_rows)(const double* values, std::int64_t width, std::int64_t n, double* most);
+
+    // into[i] = by[i] > 0 ? of[i] / by[i] : 0
+    void (*divide)(double* into, const double* of, const double* by, std::int64_t n);
+
     static constexpr std::int64_t tile_rows = 4, tile_columns = 8;
 
     static const FloatKernels portable, avx2, avx512;

@@ -17,7 +17,8 @@ constexpr std::int64_t tile_rows = FloatKernels::tile_rows, tile_columns = Float
 constexpr std::int64_t waved = 16;  // tasks whose sums are held at once
 constexpr double worth = 0x1p29;    // multiplications of a task
 constexpr std::int64_t least_tasks = 8;
-constexpr double least = 0x1p-300;  // a row of messages below it is scaled up
+constexpr double least = 0x1p-300;  // a row of messages below it is scaled up before it is multiplied again,
+constexpr double passable = 0x1p-60;  // and below this before it is passed on
 
 std::int64_t whole_tiles(std::int64_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
 
@@ -54,77 +55,45 @@ void add_product(double* into, const double* left, std::int64_t n, const double*
     }
 }
 
-// The tables as the loops take them: in whole tiles, those of leaves one row a symbol.
+// The tables as the loops take them, laid out as the forest says.
 struct Model {
-    struct Leaf {
-        std::vector<double> rows;             // (symbols and one of ones for what is missing, width of the parent)
-        std::vector<std::int32_t> exponents;  // of two, by which each row was divided, so that its largest is about 1
-    };
-
-    Model(const HiddenForest& forest, std::span<const double> cells) : leaves(forest.size()) {
+    Model(const HiddenForest& forest, std::span<const double> cells)
+        : down(room(forest.padded_cells(), 1)), up(down), exponents(down.size()) {
+        std::vector<double> own;
         for (const auto& node : forest.nodes()) {
             const double* table = cells.data() + forest.starts()[static_cast<std::size_t>(node.variable)];
-            const auto above = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].states;
-            const auto width = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
-            auto own = room(width, node.width);
-            for (std::int64_t s = 0; s < above; ++s) {
-                std::copy_n(table + s * node.states, node.states, own.data() + s * node.width);
-            }
-            up.push_back(room(node.width, width));
-            down.push_back(node.parent < 0 ? own : room(width, node.width));
-            if (node.parent >= 0) {
-                to_strips<tile_columns>(down.back().data(), own.data(), width, node.width);
-                turned_to_strips<tile_columns>(up.back().data(), own.data(), width, node.width);
+            own.assign(static_cast<std::size_t>(node.above * node.width), 0.0);
+            const auto rows = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].states;
+            for (std::int64_t s = 0; s < rows; ++s) std::copy_n(table + s * node.states, node.states, own.data() + s * node.width);
+            if (node.parent < 0) {
+                std::copy(own.begin(), own.end(), down.begin() + node.at);
+            } else {
+                to_strips<tile_columns>(down.data() + node.at, own.data(), node.above, node.width);
+                turned_to_strips<tile_columns>(up.data() + node.at, own.data(), node.above, node.width);
             }
             for (const auto v : node.leaves) {
-                add_leaf(node, v, forest.cardinality(v), cells.data() + forest.starts()[static_cast<std::size_t>(v)]);
+                add_leaf(node, forest.leaf_at(v), forest.cardinality(v), cells.data() + forest.starts()[static_cast<std::size_t>(v)]);
             }
         }
     }
 
-    void add_leaf(const HiddenForest::Node& node, std::int32_t v, std::int64_t symbols, const double* table) {
-        auto& leaf = leaves[static_cast<std::size_t>(v)];
-        leaf.rows = room(symbols, node.width);
-        leaf.exponents.assign(static_cast<std::size_t>(symbols + 1), 0);
+    // Each row of a leaf is divided by a power of two, so that its largest number is about 1.
+    void add_leaf(const HiddenForest::Node& node, std::int64_t at, std::int64_t symbols, const double* table) {
         for (std::int64_t x = 0; x < symbols; ++x) {
-            double* row = leaf.rows.data() + x * node.width;
+            double* row = down.data() + at + x * node.width;
             for (std::int64_t s = 0; s < node.states; ++s) row[s] = table[s * symbols + x];
             const double most = *std::max_element(row, row + node.states);
             if (most > 0) {
                 const auto exponent = std::ilogb(most);
                 for (std::int64_t s = 0; s < node.states; ++s) row[s] = std::ldexp(row[s], -exponent);
-                leaf.exponents[static_cast<std::size_t>(x)] = exponent;
+                exponents[static_cast<std::size_t>(at + x * node.width)] = exponent;
             }
         }
-        std::fill_n(leaf.rows.data() + symbols * node.width, node.states, 1.0);
+        std::fill_n(down.data() + at + symbols * node.width, node.states, 1.0);
     }
 
-    std::vector<std::vector<double>> down, up;  // one a node: (parent's states, states), and its transpose, in strips; of a root as it is
-    std::vector<Leaf> leaves;                   // one a variable
-};
-
-// What is added up over rows: one table a node and a leaf, in the model's layout.
-struct Sums {
-    explicit Sums(const HiddenForest& forest) : leaves(forest.size()) {
-        for (const auto& node : forest.nodes()) {
-            const auto above = node.parent < 0 ? 1 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
-            nodes.push_back(room(above, node.width));
-            for (const auto v : node.leaves) leaves[static_cast<std::size_t>(v)] = room(forest.cardinality(v), node.width);
-        }
-    }
-
-    void add(const Sums& other) {
-        const auto& loops = float_kernels();
-        const auto join = [&](auto& into, const auto& from) {
-            for (std::size_t i = 0; i < into.size(); ++i) {
-                loops.add(into[i].data(), from[i].data(), static_cast<std::int64_t>(into[i].size()));
-            }
-        };
-        join(nodes, other.nodes);
-        join(leaves, other.leaves);
-    }
-
-    std::vector<std::vector<double>> nodes, leaves;
+    std::vector<double> down, up;         // the tables, of nodes in strips (of a root as it is), and their transposes
+    std::vector<std::int32_t> exponents;  // of two, where a leaf's row begins
 };
 
 // Messages of some rows at a time.
@@ -134,9 +103,8 @@ public:
         : forest_(forest), model_(model), codes_(forest.size()), passed_(forest.nodes().size()) {
         std::int64_t widest = 0;
         for (const auto& node : forest.nodes()) {
-            const auto above = node.parent < 0 ? 0 : forest.nodes()[static_cast<std::size_t>(node.parent)].width;
             up_.push_back(room(lanes, node.width));
-            over_.push_back(room(lanes, above));
+            over_.push_back(room(lanes, node.parent < 0 ? 0 : node.above));
             widest = std::max(widest, node.width);
         }
         left_ = room(widest, lanes);
@@ -158,12 +126,15 @@ public:
     }
 
     // Adds what is expected of the rows that rose last.
-    void fall(std::int64_t n, const double* weights, Sums& sums) {
+    void fall(std::int64_t n, const double* weights, std::vector<double>& sums) {
         const auto& nodes = forest_.nodes();
         for (std::size_t c = 0; c < nodes.size(); ++c) {
             if (nodes[c].parent < 0) judge_root(c, n, weights, sums);
             else judge(c, sums);
-            for (const auto v : nodes[c].leaves) add_leaf(nodes[c], v, n, up_[c].data(), sums);
+            for (const auto v : nodes[c].leaves) {
+                const auto& codes = codes_[static_cast<std::size_t>(v)];
+                float_kernels().add_rows(sums.data() + forest_.leaf_at(v), up_[c].data(), codes.data(), nodes[c].width, n);
+            }
         }
     }
 
@@ -196,11 +167,11 @@ private:
         };
         for (const auto v : node.leaves) {
             make_room();
-            const auto& leaf = model_.leaves[static_cast<std::size_t>(v)];
+            const auto at = forest_.leaf_at(v);
             const auto& codes = codes_[static_cast<std::size_t>(v)];
+            loops.multiply_rows(up, model_.down.data() + at, codes.data(), node.width, lanes);
             for (std::size_t b = 0; b < lanes; ++b) {
-                loops.multiply(up + static_cast<std::int64_t>(b) * node.width, leaf.rows.data() + codes[b] * node.width, node.width);
-                exponents_[b] += leaf.exponents[static_cast<std::size_t>(codes[b])];
+                exponents_[b] += model_.exponents[static_cast<std::size_t>(at + codes[b] * node.width)];
             }
         }
         for (const auto child : node.children) {
@@ -208,34 +179,32 @@ private:
             loops.multiply(up, over_[static_cast<std::size_t>(child)].data(), lanes * node.width);
             for (std::size_t b = 0; b < lanes; ++b) exponents_[b] += passed_[static_cast<std::size_t>(child)][b];
         }
-        settle(node, up, 0.5);
+        settle(node, up, passable);
         passed_[c] = exponents_;
     }
 
     // Rows whose largest number is below a bound are multiplied by a power of two, so that it is from 1 to 2.
     void settle(const HiddenForest::Node& node, double* up, double bound) {
+        const auto& loops = float_kernels();
+        loops.largest_of_rows(up, node.width, lanes, most_.data());
         for (std::size_t b = 0; b < lanes; ++b) {
-            double* row = up + static_cast<std::int64_t>(b) * node.width;
-            double most = 0;
-            for (std::int64_t s = 0; s < node.width; ++s) most = row[s] > most ? row[s] : most;
-            if (most >= bound || most == 0) continue;
-            const auto exponent = std::max(std::ilogb(most), -1000);  // beyond it the factor is no number
-            float_kernels().scale(row, std::ldexp(1.0, -exponent), node.width);
+            if (most_[b] >= bound || most_[b] == 0) continue;
+            const auto exponent = std::max(std::ilogb(most_[b]), -1000);  // beyond it the factor is no number
+            loops.scale(up + static_cast<std::int64_t>(b) * node.width, std::ldexp(1.0, -exponent), node.width);
             exponents_[b] += exponent;
         }
     }
 
     void send_up(std::size_t c) {
         const auto& node = forest_.nodes()[c];
-        const auto above = forest_.nodes()[static_cast<std::size_t>(node.parent)].width;
         turned_to_strips<tile_rows>(left_.data(), up_[c].data(), lanes, node.width);
-        std::fill_n(over_[c].data(), lanes * above, 0.0);
-        add_product(over_[c].data(), left_.data(), lanes, model_.up[c].data(), above, node.width);
+        std::fill_n(over_[c].data(), lanes * node.above, 0.0);
+        add_product(over_[c].data(), left_.data(), lanes, model_.up.data() + node.at, node.above, node.width);
     }
 
     double root_sum(std::size_t c, std::int64_t b) const {
         const auto& node = forest_.nodes()[c];
-        return float_kernels().dot(up_[c].data() + b * node.width, model_.down[c].data(), node.width);
+        return float_kernels().dot(up_[c].data() + b * node.width, model_.down.data() + node.at, node.width);
     }
 
     void add_root(std::size_t c, std::int64_t n, double* log_prob) const {
@@ -245,42 +214,32 @@ private:
     }
 
     // up becomes the probability of each state given the row, times the row's weight.
-    void judge_root(std::size_t c, std::int64_t n, const double* weights, Sums& sums) {
+    void judge_root(std::size_t c, std::int64_t n, const double* weights, std::vector<double>& sums) {
         const auto& node = forest_.nodes()[c];
         const auto& loops = float_kernels();
         for (std::int64_t b = 0; b < lanes; ++b) {
             double* row = up_[c].data() + b * node.width;
             const double sum = b < n ? root_sum(c, b) : 0;
             const double share = sum > 0 ? (weights == nullptr ? 1.0 : weights[b]) / sum : 0;
-            loops.multiply(row, model_.down[c].data(), node.width);
+            loops.multiply(row, model_.down.data() + node.at, node.width);
             loops.scale(row, share, node.width);
-            loops.add(sums.nodes[c].data(), row, node.width);
+            loops.add(sums.data() + node.at, row, node.width);
         }
     }
 
-    void judge(std::size_t c, Sums& sums) {
+    void judge(std::size_t c, std::vector<double>& sums) {
         const auto& node = forest_.nodes()[c];
-        const auto above = forest_.nodes()[static_cast<std::size_t>(node.parent)].width;
         const double* believed = up_[static_cast<std::size_t>(node.parent)].data();
         const double* over = over_[c].data();
         double* share = share_.data();
-        for (std::int64_t i = 0; i < lanes * above; ++i) share[i] = over[i] > 0 ? believed[i] / over[i] : 0.0;
-        to_strips<tile_rows>(left_.data(), share, lanes, above);
+        float_kernels().divide(share, believed, over, lanes * node.above);
+        to_strips<tile_rows>(left_.data(), share, lanes, node.above);
         to_strips<tile_columns>(right_.data(), up_[c].data(), lanes, node.width);
-        add_product(sums.nodes[c].data(), left_.data(), above, right_.data(), node.width, lanes);  // times the table: to_counts
-        turned_to_strips<tile_rows>(left_.data(), share, lanes, above);
+        add_product(sums.data() + node.at, left_.data(), node.above, right_.data(), node.width, lanes);  // times the table: to_counts
+        turned_to_strips<tile_rows>(left_.data(), share, lanes, node.above);
         std::fill_n(given_.data(), lanes * node.width, 0.0);
-        add_product(given_.data(), left_.data(), lanes, model_.down[c].data(), node.width, above);
+        add_product(given_.data(), left_.data(), lanes, model_.down.data() + node.at, node.width, node.above);
         float_kernels().multiply(up_[c].data(), given_.data(), lanes * node.width);
-    }
-
-    void add_leaf(const HiddenForest::Node& node, std::int32_t v, std::int64_t n, const double* believed, Sums& sums) const {
-        const auto& loops = float_kernels();
-        const auto& codes = codes_[static_cast<std::size_t>(v)];
-        double* into = sums.leaves[static_cast<std::size_t>(v)].data();
-        for (std::int64_t b = 0; b < n; ++b) {
-            loops.add(into + codes[static_cast<std::size_t>(b)] * node.width, believed + b * node.width, node.width);
-        }
     }
 
     using Exponents = std::array<std::int64_t, lanes>;
@@ -291,11 +250,12 @@ private:
     std::vector<std::vector<double>> up_, over_;  // one a node: (lanes, states), and what it says of its parent's states
     std::vector<Exponents> passed_;               // one a node, of two
     Exponents exponents_{};
+    std::array<double, lanes> most_{};
     std::vector<double> left_, right_, share_, given_;
 };
 
 // Expected counts of sums: those of a node lack its table, and what lacks a leaf is spread as its table says.
-std::vector<double> to_counts(const HiddenForest& forest, std::span<const double> cells, const Sums& sums) {
+std::vector<double> to_counts(const HiddenForest& forest, std::span<const double> cells, std::span<const double> sums) {
     std::vector<double> counts(cells.size());
     for (std::size_t c = 0; c < forest.nodes().size(); ++c) {
         const auto& node = forest.nodes()[c];
@@ -303,13 +263,13 @@ std::vector<double> to_counts(const HiddenForest& forest, std::span<const double
         const auto begin = forest.starts()[v], n = forest.starts()[v + 1] - begin;
         for (std::int64_t i = 0; i < n; ++i) {
             const auto cell = static_cast<std::size_t>(begin + i);
-            const auto at = static_cast<std::size_t>(i / node.states * node.width + i % node.states);
-            counts[cell] = node.parent < 0 ? sums.nodes[c][at] : sums.nodes[c][at] * cells[cell];
+            const auto at = static_cast<std::size_t>(node.at + i / node.states * node.width + i % node.states);
+            counts[cell] = node.parent < 0 ? sums[at] : sums[at] * cells[cell];
         }
         for (const auto leaf : node.leaves) {
             const auto of = static_cast<std::size_t>(leaf);
             const auto symbols = forest.cardinality(leaf);
-            const double* rows = sums.leaves[of].data();
+            const double* rows = sums.data() + forest.leaf_at(leaf);
             auto cell = static_cast<std::size_t>(forest.starts()[of]);
             for (std::int64_t s = 0; s < node.states; ++s) {
                 const double missing = rows[symbols * node.width + s];
@@ -326,7 +286,7 @@ std::vector<double> to_counts(const HiddenForest& forest, std::span<const double
 
 HiddenForest::HiddenForest(const Columns& columns, std::span<const std::int32_t> parents,
                            std::span<const std::uint8_t> hidden)
-    : columns_(columns), starts_{0} {
+    : columns_(columns), starts_{0}, leaf_at_(parents.size(), -1) {
     for (std::size_t v = 0; v < parents.size(); ++v) {
         const auto above = parents[v] < 0 ? 1 : cardinality(parents[v]);
         starts_.push_back(starts_.back() + above * cardinality(static_cast<std::int32_t>(v)));
@@ -345,9 +305,10 @@ HiddenForest::HiddenForest(const Columns& columns, std::span<const std::int32_t>
         open.pop_back();
         const auto at = static_cast<std::int32_t>(nodes_.size());
         node_of[static_cast<std::size_t>(v)] = at;
-        Node node{v, -1, cardinality(v), whole_tiles(cardinality(v)), {}, {}};
+        Node node{v, -1, cardinality(v), whole_tiles(cardinality(v)), 1, padded_cells_, {}, {}};
         if (const auto above = parents[static_cast<std::size_t>(v)]; above >= 0) {
             node.parent = node_of[static_cast<std::size_t>(above)];
+            node.above = nodes_[static_cast<std::size_t>(node.parent)].width;
             nodes_[static_cast<std::size_t>(node.parent)].children.push_back(at);
         }
         const auto& own = below[static_cast<std::size_t>(v)];
@@ -357,6 +318,11 @@ HiddenForest::HiddenForest(const Columns& columns, std::span<const std::int32_t>
         for (const auto child : own) {
             if (!hidden[static_cast<std::size_t>(child)]) node.leaves.push_back(child);
         }
+        padded_cells_ += node.above * node.width;
+        for (const auto leaf : node.leaves) {
+            leaf_at_[static_cast<std::size_t>(leaf)] = padded_cells_;
+            padded_cells_ += (cardinality(leaf) + 1) * node.width;
+        }
         nodes_.push_back(std::move(node));
     }
 }
@@ -365,8 +331,7 @@ HiddenForest::HiddenForest(const Columns& columns, std::span<const std::int32_t>
 std::int64_t HiddenForest::rows_at_once(std::int64_t n) const {
     double work = 0;
     for (const auto& node : nodes_) {
-        const auto above = node.parent < 0 ? 1 : nodes_[static_cast<std::size_t>(node.parent)].width;
-        work += static_cast<double>(node.width) * static_cast<double>(3 * above + 8 * static_cast<std::int64_t>(node.leaves.size()));
+        work += static_cast<double>(node.width) * static_cast<double>(3 * node.above + 8 * static_cast<std::int64_t>(node.leaves.size()));
     }
     const auto blocks = static_cast<std::int64_t>(std::clamp(worth / (work * lanes), 1.0, 64.0));
     return std::clamp((n / least_tasks + lanes - 1) / lanes, std::int64_t{1}, blocks) * lanes;
@@ -379,19 +344,21 @@ ForestCounts HiddenForest::expected(std::span<const double> cells, std::span<con
     const auto n_tasks = (end - begin + size - 1) / size;
     ForestCounts found;
     found.log_prob.resize(static_cast<std::size_t>(end - begin));
-    Sums sums(*this);
+    std::vector<double> sums(static_cast<std::size_t>(padded_cells_));
     for (std::int64_t wave = 0; wave < n_tasks; wave += waved) {
-        std::vector<Sums> parts(static_cast<std::size_t>(std::min(waved, n_tasks - wave)), Sums(*this));
+        std::vector<std::vector<double>> parts(static_cast<std::size_t>(std::min(waved, n_tasks - wave)));
         run_tasks(static_cast<std::int64_t>(parts.size()), [&](std::int64_t task) {
+            auto& part = parts[static_cast<std::size_t>(task)];
+            part.assign(sums.size(), 0.0);
             Messages messages(*this, model);
             const auto last = std::min(end, begin + (wave + task + 1) * size);
             for (auto row = begin + (wave + task) * size; row < last; row += lanes) {
                 const auto n = std::min(lanes, last - row);
                 messages.rise(row, n, found.log_prob.data() + (row - begin));
-                messages.fall(n, weights.empty() ? nullptr : weights.data() + (row - begin), parts[static_cast<std::size_t>(task)]);
+                messages.fall(n, weights.empty() ? nullptr : weights.data() + (row - begin), part);
             }
         }, check);
-        for (const auto& part : parts) sums.add(part);
+        for (const auto& part : parts) float_kernels().add(sums.data(), part.data(), static_cast<std::int64_t>(sums.size()));
     }
     found.cells = to_counts(*this, cells, sums);
     return found;

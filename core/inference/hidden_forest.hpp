@@ -38,18 +38,27 @@ public:
     struct Node {
         std::int32_t variable = 0, parent = -1;  // the parent is a node
         std::int64_t states = 0, width = 0;      // padded to whole tiles
+        std::int64_t above = 1;                  // the width of the parent
+        std::int64_t at = 0;                     // see padded_cells
         std::vector<std::int32_t> leaves;        // variables
         std::vector<std::int32_t> children;      // nodes
     };
     const Columns& columns() const { return columns_; }
     const std::vector<Node>& nodes() const { return nodes_; }  // parents before their children
+
+    // The tables in whole tiles, one after the other: of a node (above, width), and of a leaf, from leaf_at on, one row a
+    // symbol and one for what is missing, of its parent's width.
+    std::int64_t padded_cells() const { return padded_cells_; }
+    std::int64_t leaf_at(std::int32_t v) const { return leaf_at_[static_cast<std::size_t>(v)]; }
+
     std::int64_t cardinality(std::int32_t v) const { return columns_.columns[static_cast<std::size_t>(v)].cardinality; }
 
 private:
     std::int64_t rows_at_once(std::int64_t n) const;  // of n
 
     const Columns& columns_;
-    std::vector<std::int64_t> starts_;
+    std::vector<std::int64_t> starts_, leaf_at_;
+    std::int64_t padded_cells_ = 0;
     std::vector<Node> nodes_;
 };
 
