@@ -402,3 +402,33 @@ def test_networks_of_numbers_alone_answer_as_well(browser: Browser, tmp_path: Pa
     assert said[:2] == pytest.approx([expected.mean[0], expected.covariance[0, 0] ** 0.5], rel=1e-9)
     assert browser.run("return document.getElementById('explain').hidden")
     assert browser.complaints() == []
+
+
+WHY = """return [...document.querySelectorAll("#why tbody")].map((body) =>
+  [...body.rows].map((row) => [...row.cells].map((cell) => cell.textContent)))"""
+
+
+def test_it_says_which_rows_are_behind_an_answer(browser: Browser, tmp_path: Path) -> None:
+    table = ASIA.sample(2000, seed=1)
+    net = fn.learn.bayesian_network(table)
+    fn.report(table, net, path=tmp_path / "why.html", target="lung")
+    browser.open(tmp_path / "why.html", "#see:smoke=yes")
+    browser.run("const s = document.getElementById('why-state'); s.value = '0'; s.dispatchEvent(new Event('change'))")
+    assert browser.run("return document.getElementById('why-said').textContent").startswith(
+        "P(lung = yes | what is known)"
+    )
+    up, down, rests = browser.run(WHY)
+    why = fn.explain.rows(net, table, query="lung", state="yes", given={"smoke": "yes"})
+    smoke, lung = table["smoke"], table["lung"]
+    for shown, both, sign in ((up, ("yes", "yes"), 1), (down, ("yes", "no"), -1)):
+        [[first, such, value, *cells]] = shown
+        alike = [row for row in range(table.n_rows) if (smoke[row], lung[row]) == both]
+        assert (int(first), int(such), tuple(cells)) == (alike[0], len(alike), both)
+        assert float(value.replace("\N{MINUS SIGN}", "-")) == pytest.approx(why.values[alike[0]], rel=1e-2)
+        assert sign * why.values[alike[0]] > 0
+    assert rests[0][:3] == ["lung", "smoke = yes", str((smoke == "yes").sum())]
+    browser.run(
+        "const s = document.getElementById('why-variable'); s.value = '2'; s.dispatchEvent(new Event('change'))"
+    )
+    assert "is known" in browser.run("return document.getElementById('why-said').textContent")
+    assert browser.complaints() == []

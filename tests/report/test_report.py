@@ -86,7 +86,7 @@ def page() -> fn.Report:
 
 def test_every_section_is_there_and_has_a_heading(page: fn.Report) -> None:
     read = shown(page)
-    names = ["explore", "target", "edges", "beyond", "neighbours", "fit", "odd", "standing", "table", "notes"]
+    names = ["explore", "why", "target", "edges", "beyond", "neighbours", "fit", "odd", "standing", "table", "notes"]
     assert [attrs["id"] for tag, attrs in read.tags if tag == "section"] == names
     for tag, attrs in read.tags:
         if tag == "section":

@@ -37,6 +37,7 @@ MOST_HEAD = 4000  # characters of a page that say what made it
 @click.option("--compare-with", type=FILE, metavar="FILE", help="A later table: say what changed since.")
 @click.option("--target", metavar="COLUMN", help="A variable to predict: its blanket, and how well that goes.")
 @click.option("--title", help="Of the page.  [default: the name of TABLE]")
+@click.option("--no-rows", is_flag=True, help="Leave single rows out of the page, where they must not be passed on.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same page.")
 @reading_options("keep", "drop", "state", "error")
 @unknown_option
@@ -48,6 +49,7 @@ def report(
     compare_with: Path | None,
     target: str | None,
     title: str | None,
+    no_rows: bool,
     seed: int,
     **options: Any,
 ) -> Answer:
@@ -58,7 +60,8 @@ def report(
     The page is one file that asks the network for nothing. States of any variables can be chosen on it, as seen or as
     set from outside, and the distributions of all others move; they are exact. It shows how sure the edges are, each
     variable's neighbours, how probable rows held out are, the oddest rows and their odd cells, rows that stand for the
-    table, and where asked how well a column is predicted and what changed since another table.
+    table, and where asked how well a column is predicted and what changed since another table. Of a network of labels
+    that was learned from complete rows it says which rows are behind each answer.
 
     Without --model a Bayesian network is learned, with numbers as fishernet learn takes them (--bins). What would take
     long on many rows is done on some of them, and the page says where.
@@ -82,6 +85,7 @@ def report(
             target=target,
             title=title or table.name,
             bins=reading.uncut if network is None else None,
+            rows=not no_rows,
             seed=seed,
             progress=progress,
         )

@@ -45,8 +45,8 @@ Array = npt.NDArray[np.float64]
 MOST_STATES = 32
 FIRST_STATES = 2
 HELD_OUT = 0.1  # of the rows, which say when to stop and how many states there are
-PART_ROWS = 100  # of a part at least, where that is not too many parts
-MOST_PARTS = 32
+PARTS = 32  # of the rows in a pass; fewer where parts would have less than so many rows, and more where they have many
+LEAST_ROWS, MOST_ROWS = 100, 2_500
 FIRST_RATE, LAST_RATE = 0.2, 0.02  # how far a part moves the parameters
 ROUGH_PASSES = 6  # of the mixture
 KEPT = 0.95  # how much of a cluster an arc carries on at the beginning
@@ -307,7 +307,7 @@ class _Fits:
 
     def _passed(self, shape: _Shape, rows: Table, cells: Array, rate: float) -> Array:
         """Return tables after a pass over the rows, of which each part moves them by a rate."""
-        n_parts = min(max(1, rows.n_rows // PART_ROWS), MOST_PARTS)
+        n_parts = max(1, min(rows.n_rows // LEAST_ROWS, PARTS), rows.n_rows // MOST_ROWS)
         ends = np.linspace(0, rows.n_rows, n_parts + 1).astype(int).tolist()
         added = shape.added(self._ess)
         for begin, end in pairwise(ends):

@@ -203,6 +203,8 @@ class Material:
     model: Any
     learned: bool
     seed: int
+    names_rows: bool = True
+    """Whether findings may be about single rows."""
 
     def sample(self, most: int) -> Table:
         """Return at most so many rows, in their order; all where they are no more."""
@@ -270,6 +272,11 @@ def find(
     reporter.finish(len(parts))
     table, model = material.table, material.model
     return Findings(original, table, model, material.learned, cut, left_out=left_out, seed=material.seed, **found)
+
+
+def _require_rows(material: Material) -> None:
+    if not material.names_rows:
+        raise SchemaError("no single row is on this page (rows=False)")
 
 
 def _exact(model: Any, what: str) -> Any:
@@ -367,6 +374,7 @@ def _held_out(material: Material) -> HeldOut:
 
 
 def _odd_rows(material: Material) -> tuple[OddRow, ...]:
+    _require_rows(material)
     model, table = _exact(material.model, "a list of odd rows"), material.table
     if not model.conditionals:
         raise SchemaError(f"the odd cells of a row need a Bayesian network, not {a(model.kind)}")
@@ -420,6 +428,7 @@ def cell(table: Table, v: int, row: int) -> Any:
 
 
 def _standing(material: Material) -> Standing:
+    _require_rows(material)
     sample = material.sample(ROWS_SELECTED)
     _refuse_empty(sample, 1, "a choice of rows")
     k = min(STANDING_ROWS, sample.n_rows)
@@ -476,6 +485,8 @@ def _prediction(material: Material, target: str) -> Prediction:
 
 def _doubtful(material: Material, target: str, blanket: tuple[str, ...]) -> tuple[Doubtful, ...]:
     """Return the labels that the other columns contradict; of many columns those that the target depends on."""
+    if not material.names_rows:
+        return ()
     sample = material.sample(ROWS_SELECTED)
     if len(sample.names) > FEW_VARIABLES:
         sample = sample.select([target, *blanket])

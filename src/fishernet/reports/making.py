@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +28,7 @@ from fishernet.learn import bayesian_network, parameters
 from fishernet.learn.numbers.preparing import prepared
 from fishernet.reports import findings as found
 from fishernet.reports import sections
+from fishernet.reports.behind import behind_answers
 from fishernet.reports.drawing import is_drawn, svg
 from fishernet.reports.findings import Findings, Material
 from fishernet.reports.network import PageNetwork
@@ -87,6 +88,7 @@ def report(
     target: str | None = None,
     title: str = "",
     bins: Bins | None = None,
+    rows: bool = True,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
@@ -115,6 +117,8 @@ def report(
         Of the page.
     bins : int, "auto", or mapping from column to one of these or to cut points; optional
         How continuous columns are cut where no model is given, as for `learn.bayesian_network`.
+    rows : bool
+        Whether rows of the table may be in the page; without them it tells what is true of many rows alone.
     seed : int
         Of samples, folds and permutations: the same seed gives the same page.
     progress : callable or True, optional
@@ -152,6 +156,7 @@ def report(
         check_writable(check.path(path))
     later = None if compare_with is None else as_data(compare_with, "report")
     original, material, cut = _material(table, later, model, bins, target, seed, progress)
+    material = replace(material, names_rows=check.flag(rows, "rows"))
     found.check_target(material.table.names, target)
     other = later
     if later is not None and material.learned:
@@ -160,7 +165,8 @@ def report(
     elif later is not None:
         other = later.conform(material.table.variables)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
-    network = PageNetwork.of(material.model)
+    behind = behind_answers(material.model, material.table, rows=material.names_rows)
+    network = replace(PageNetwork.of(material.model), behind=behind)
     html = page_of(findings, network, title or "Report")
     reasons = {**findings.left_out, **({} if network.inference else {"inference": network.reason})}
     made = Report(title or "Report", html, material.model, MappingProxyType(reasons))
@@ -239,6 +245,7 @@ def _fitted(model: Any, table: Table) -> Any:
 
 NAVIGATION = {
     "explore": "What if?",
+    "why": "Why?",
     "table": "Table",
     "edges": "Edges",
     "beyond": "Beyond",
@@ -257,6 +264,7 @@ def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
     main = "".join(
         (
             sections.explore(network, drawing, beside=width <= BESIDE),
+            sections.why(network, None if findings.prediction is None else findings.prediction.target),
             sections.change(findings),
             sections.target(findings),
             sections.edges(findings),

@@ -42,6 +42,8 @@ class PageNetwork:
     """Factors and a clique tree; None where there are none."""
     reason: str = ""
     """Why there are none, as a sentence."""
+    behind: Fields | None = None
+    """What the rows behind an answer are told from; None where they are not."""
 
     @classmethod
     def of(cls, model: Any) -> PageNetwork:
@@ -55,7 +57,8 @@ class PageNetwork:
 
     def fields(self) -> Fields:
         """Return what is written into the page as JSON."""
-        return {"names": self.names, "states": self.states, **(self.inference or {})}
+        behind = {} if self.behind is None or self.inference is None else {"behind": self.behind}
+        return {"names": self.names, "states": self.states, **(self.inference or {}), **behind}
 
 
 def labels(variables: Sequence[Any]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

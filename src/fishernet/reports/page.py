@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-SCRIPTS = ("inference.js", "numbers.js", "cards.js", "page.js")
+SCRIPTS = ("inference.js", "numbers.js", "why.js", "cards.js", "page.js")
 
 
 @functools.cache

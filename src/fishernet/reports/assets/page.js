@@ -5,6 +5,8 @@
 const FEW = 12; // states of a variable that are all shown
 const SOME = 6; // that are shown of more
 const MOST_NAMED = 3; // in the description of a node
+const MOST_BEHIND = 5; // rows that raise an answer, and that lower it; and configurations
+const MOST_CELLS = 8; // of a row behind an answer
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -95,6 +97,7 @@ class Page {
     document.getElementById("cards").append(...this.cards.map((card) => card.box));
     this.controls();
     this.graph();
+    this.whyControls();
     this.readAddress();
     this.update(false);
   }
@@ -292,6 +295,7 @@ class Page {
     });
     this.nodes.forEach((node) => this.updateNode(node, Number(node.dataset.v), marginals));
     this.updateKnown();
+    this.updateWhy(marginals);
     this.say(logEvidence, explained);
     this.link.hidden = true;
     if (writes) this.writeAddress();
@@ -394,6 +398,112 @@ class Page {
       ...[...this.done].map((pair) => item(pair, "done")),
     );
     document.getElementById("reset").disabled = this.seen.size + this.done.size === 0;
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- why
+
+  /** Let the reader choose an answer, the likeliest state of the last variable at first. */
+  whyControls() {
+    const section = document.getElementById("why");
+    if (!section || !this.network.behind) return;
+    section.hidden = false;
+    this.why = new Why(this.tree, this.network);
+    this.whyVariable = document.getElementById("why-variable");
+    this.whyState = document.getElementById("why-state");
+    const { names } = this.network;
+    this.whyVariable.append(...names.map((name, v) => element("option", { value: String(v) }, name)));
+    const target = Number(section.dataset.target);
+    this.whyVariable.value = String(target >= 0 ? target : names.length - 1);
+    this.whyVariable.addEventListener("change", () => {
+      this.fillStates();
+      this.update(false);
+    });
+    this.whyState.addEventListener("change", () => this.update(false));
+    this.fillStates();
+  }
+
+  fillStates() {
+    const v = Number(this.whyVariable.value);
+    this.whyState.replaceChildren(
+      ...this.network.states[v].map((state, code) => element("option", { value: String(code) }, state)),
+    );
+    const prior = this.prior.marginals[v];
+    this.whyState.value = String(prior.indexOf(Math.max(...prior)));
+  }
+
+  updateWhy(marginals) {
+    if (!this.why) return;
+    const { names, states } = this.network;
+    const [v, state] = [Number(this.whyVariable.value), Number(this.whyState.value)];
+    const cells = marginals && this.why.cells(this.seen, this.done, v, state);
+    const said = document.getElementById("why-said");
+    const shown = document.getElementById("why-shown");
+    if (!cells) {
+      shown.replaceChildren();
+      const why = this.how(v) ? `${names[v]} is known: there is nothing to explain.` : "That is impossible.";
+      said.textContent = marginals ? why : "What is known is impossible.";
+      return;
+    }
+    said.textContent = `P(${names[v]} = ${states[v][state]}${this.seen.size + this.done.size ? " | what is known" : ""}) = ${percent(marginals[v][state])}`;
+    shown.replaceChildren(...(this.why.kinds ? this.kindTables(cells) : []), this.configurationTable(cells));
+  }
+
+  table(caption, heads, rows, right) {
+    const side = (at) => (right.includes(at) ? { class: "n" } : {});
+    const head = (scope) => (text, at) => element("th", { scope, ...side(at) }, text);
+    const line = (row) => element("tr", {}, ...row.map((text, at) => (at ? element("td", side(at), text) : head("row")(text, 0))));
+    const made = element("table", {}, element("caption", {}, caption));
+    made.append(element("thead", {}, element("tr", {}, ...heads.map(head("col")))), element("tbody", {}, ...rows.map(line)));
+    return element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, made);
+  }
+
+  /** Return the rows that raise the answer most, and those that lower it, with the cells that make them do so. */
+  kindTables(cells) {
+    const { names, states } = this.network;
+    const { kinds } = this.why;
+    const values = this.why.ofKinds(cells);
+    const moved = names.map(() => 0);
+    this.why.conditionals.forEach(({ scope }, number) => {
+      const most = cells[number].reduce((top, value) => Math.max(top, Math.abs(value)), 0);
+      for (const v of scope) moved[v] = Math.max(moved[v], most);
+    });
+    const columns = names.map((_, v) => v).filter((v) => moved[v] > 1e-12);
+    columns.sort((a, b) => moved[b] - moved[a]);
+    const shown = columns.slice(0, MOST_CELLS).sort((a, b) => a - b);
+    const least = 1e-9 * values.reduce((top, value) => Math.max(top, Math.abs(value)), 0); // below it is rounding
+    const alike = new Map(); // rows that differ in nothing that is shown, nor in their influence
+    kinds.first.forEach((first, kind) => {
+      const cellsOf = shown.map((v) => states[v][kinds.states[v][kind]]);
+      const value = Math.abs(values[kind]) < least ? 0 : values[kind];
+      const key = JSON.stringify([value.toPrecision(9), cellsOf]);
+      const one = alike.get(key) || { first, count: 0, value, cells: cellsOf };
+      one.count += kinds.counts[kind];
+      one.first = Math.min(one.first, first);
+      alike.set(key, one);
+    });
+    const order = [...alike.values()].sort((a, b) => b.value - a.value || a.first - b.first);
+    const line = ({ first, count, value, cells: of }) => {
+      return [String(first), String(count), `${value > 0 ? "+" : "−"}${Math.abs(value).toPrecision(3)}`, ...of];
+    };
+    const heads = ["first row", "such rows", "influence", ...shown.map((v) => names[v])];
+    const up = order.slice(0, MOST_BEHIND).filter(({ value }) => value > 0);
+    const down = order.slice(-MOST_BEHIND).reverse().filter(({ value }) => value < 0);
+    return [
+      this.table("Rows that make it more probable", heads, up.map(line), [0, 1, 2]),
+      this.table("Rows that make it less probable", heads, down.map(line), [0, 1, 2]),
+    ];
+  }
+
+  configurationTable(cells) {
+    const { names, states } = this.network;
+    const rows = this.why.configurations(cells).slice(0, MOST_BEHIND);
+    const line = ({ child, parents, states: of, rows: n, weight }) => [
+      names[child],
+      parents.map((v, at) => `${names[v]} = ${states[v][of[at]]}`).join(", ") || "(all rows)",
+      String(Number(n.toFixed(1))),
+      weight.toPrecision(3),
+    ];
+    return this.table("What it rests on", ["distribution of", "among", "rows", "weight"], rows.map(line), [2, 3]);
   }
 
   /** Say how probable it is, in words that are read out. */
