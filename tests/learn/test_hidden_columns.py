@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from tests.cli.running import facts_of, good
 from tests.networks import random_network
 
 
@@ -127,3 +128,33 @@ def test_a_hidden_column_may_be_absent_everywhere(tmp_path: Any) -> None:
     assert (model.log_prob(drawn) < model.log_prob(drawn.select(table.names))).all()
     with pytest.raises(SchemaError, match="lacks the column 'q0'"):
         model.log_prob(rows.select(table.names[1:]))
+
+
+def test_numbers_are_cut_in_the_rows_that_are_learned_from() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    table = fn.Table.from_frame({"x": x, "y": x + rng.normal(size=400)})
+    with pytest.warns(FishernetWarning, match="cut into bins"):
+        found = fn.learn.fit(table, "hidden-chow-liu")
+    assert np.isfinite(found.model.log_prob(table)).all()
+    assert found.to_dict()["edges"] == (("x", "y"),)
+    assert found.to_dict()["hidden_states"] <= 20
+
+
+def test_the_command_learns_one_and_other_commands_take_it(tmp_path: Any) -> None:
+    table = three_groups(400, 1)
+    path, model, out = tmp_path / "rows.csv", tmp_path / "m.json", tmp_path / "out.csv"
+    holes = table.to_pandas().mask(np.random.default_rng(1).random(table.shape) < 0.1)
+    holes.to_csv(path, index=False)
+    facts = facts_of("learn", path, "--model", "hidden-chow-liu", "--states", 3, "-o", model)
+    assert facts["hidden_states"] == 3
+    assert len(facts["edges"]) == 9
+    scored = facts_of("score", model, path)
+    assert math.isclose(scored["log_likelihood"], fn.load(model).log_prob(holes).sum(), rel_tol=1e-9)
+    good("sample", model, "-n", 5, "--seed", 1, "-o", out)
+    assert out.read_text().splitlines()[0].split(",") == list(table.names)  # nobody observes the others
+    good("impute", model, path, "-o", out)
+    filled = fn.read_table(out)
+    assert filled.names == table.names
+    assert not filled.has_missing
+    assert good("select", model, path, "-k", 3).out.splitlines()[0].startswith("row,q0")

@@ -126,7 +126,8 @@ def hidden_chow_liu(
         How many states each hidden variable has. By default 2, 4, 8, ... are tried while rows that are held out become
         more probable, by more than the standard error of the difference.
     most : int
-        Up to how many states are tried where their number is not given.
+        Up to how many states are tried where their number is not given; there are no more than the square root of the
+        number of rows says.
     ess : float
         The equivalent sample size: so much is added to the expected counts of each table, spread over its cells.
     max_passes : int
@@ -174,7 +175,7 @@ def hidden_chow_liu(
     passes = check.integer(max_passes, "max_passes", least=1)
     began = time.monotonic()
     fits = _Fits(rows, check.number(ess, "ess", above=0), passes, number, watch)
-    tried = _doubled(last) if given is None else [given]
+    tried = _doubled(min(last, max(FIRST_STATES, math.isqrt(rows.n_rows)))) if given is None else [given]
     best, held_out = fits.best(tried)
     model = fits.network(best)
     log_prob = model.log_prob(rows)

@@ -455,8 +455,9 @@ class HiddenTree(Learner):
         if table is self.rows:
             return start
         hidden = {variable.name: variable.cardinality for variable in start.variables if variable.hidden}
+        seen = table.conform([variable for variable in start.variables if not variable.hidden])
         going_on: dict[str, Any] = {"start": start, "ess": self.ess, "max_steps": 2, "accelerate": False}
-        return em_fit(start.dag, table, hidden=hidden, **going_on).model
+        return em_fit(start.dag, seen, hidden=hidden, **going_on).model
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""
