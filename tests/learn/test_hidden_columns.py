@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, StateSpaceError
 from tests.cli.running import facts_of, good
 from tests.networks import random_network
 
@@ -81,6 +81,14 @@ def test_missing_cells_are_summed_out_and_weights_count() -> None:
     assert math.isclose(two.log_likelihood, 2 * one.log_likelihood, rel_tol=1e-2)
 
 
+def test_rows_of_no_weight_are_not_there() -> None:
+    table = three_groups(60, 1)
+    weights = (np.arange(60) < 5).astype(np.int64)
+    weighted = fn.Table.from_codes(np.array(table.codes).T, table.variables, weights=weights)
+    found, alone = fn.learn.hidden_chow_liu(weighted, 2, seed=1), fn.learn.hidden_chow_liu(table[:5], 2, seed=1)
+    assert math.isclose(found.log_likelihood, alone.log_likelihood, rel_tol=1e-9)
+
+
 def test_a_seed_repeats_it_on_any_number_of_threads() -> None:
     table = three_groups(500, 1)
     found = []
@@ -109,6 +117,8 @@ def test_the_time_limit_leaves_what_there_is() -> None:
 def test_bad_input_is_a_sentence() -> None:
     with pytest.raises(SchemaError):
         fn.learn.hidden_chow_liu(fn.Table.from_frame({"a": []}, categorical=["a"]))
+    with pytest.raises(StateSpaceError):
+        fn.learn.hidden_chow_liu(three_groups(20, 1), 2**14)
     with pytest.raises(FishernetError) as caught:
         fn.learn.hidden_chow_liu(three_groups(20, 1), 0)
     assert caught.value.parameter == "n_states"

@@ -35,6 +35,7 @@ from fishernet.base.names import several, unused_name
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import Table, Variable
+from fishernet.infer.factors import MAX_TABLE
 from fishernet.infer.hidden_forest import HiddenForest
 from fishernet.learn.classifiers import chow_liu
 from fishernet.learn.missing.incomplete import observed_rows
@@ -147,8 +148,10 @@ def hidden_chow_liu(
     ------
     SchemaError
         When there are no rows or columns.
+    StateSpaceError
+        When the tables of so many states would be too large.
     KeyboardInterrupt
-        On Ctrl-C; its attribute ``best`` is the best network so far.
+        On Ctrl-C; once a number of states is fitted, its attribute ``best`` is the best network so far.
 
     Notes
     -----
@@ -174,7 +177,8 @@ def hidden_chow_liu(
     watch = Watch(progress, "fitting a hidden tree", max_seconds)
     passes = check.integer(max_passes, "max_passes", least=1)
     began = time.monotonic()
-    fits = _Fits(rows, check.number(ess, "ess", above=0), passes, number, watch)
+    counting = rows if rows.weights is None else rows[np.flatnonzero(rows.weights)]
+    fits = _Fits(counting, check.number(ess, "ess", above=0), passes, number, watch)
     tried = _doubled(min(last, max(FIRST_STATES, math.isqrt(rows.n_rows)))) if given is None else [given]
     best, held_out = fits.best(tried)
     model = fits.network(best)
@@ -282,6 +286,10 @@ class _Fits:
     def _fitted(self, k: int, total: int) -> _Fit:
         """Return the tables that make the rows held out most probable, of k states."""
         random = np.random.default_rng([self._seed, k])
+        n_cells = len(self._above) * k**2 + k * sum(v.cardinality for v in self._rows.variables)
+        if n_cells > MAX_TABLE:
+            what = f"the tables of a hidden tree with {several(k, 'state')} each"
+            raise StateSpaceError(what, cells=n_cells, limit=MAX_TABLE, remedy="ask for fewer", parameter="n_states")
         train, held = self._tree(self._train, k), self._tree(self._held, k).forest
         cells = self._start(k, random)
         best, rate = _Fit(k, cells, held.log_prob_of(cells)), FIRST_RATE
