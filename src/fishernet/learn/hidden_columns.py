@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
+from fishernet.base.errors import StateSpaceError
 from fishernet.base.names import several, unused_name
 from fishernet.base.progress import Interrupted, Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
