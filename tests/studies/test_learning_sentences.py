@@ -344,3 +344,28 @@ def test_what_intervals_hold_and_tests_reject() -> None:
         f"in {of(nine['G, %']):.1f} and {of(nine['chi-squared, %']):.1f} % with 100 rows",
         f"G rejects {of(rare['G, %']):.1f} % and chi-squared {of(rare['chi-squared, %']):.1f} %",
     )
+
+
+def test_how_probable_new_rows_are() -> None:
+    told = Report("densities")
+    ways = ("tree", "network", "decision trees", "clusters", "hidden tree")
+    found = {row["table"]: {way: of(row[way]) for way in ways} for row in told.tables["likelihoods"]}
+    best = {name: max(row, key=lambda way: row[way]) for name, row in found.items()}
+    first = [name for name, way in best.items() if way == "hidden tree"]
+    ahead = [max(0.0, r["hidden tree"] - max(r[way] for way in ways[:-1])) for name, r in found.items() if name in first]
+    told.says(f"most probable on {len(first)} of {len(found)} tables**, in the median {median(ahead):.2f} nats a row more")
+    assert {way for name, way in best.items() if name not in first} <= {"decision trees"}
+    others = " and ".join(
+        f"{name} (by {row['decision trees'] - row['hidden tree']:.2f} nats)"
+        for name, row in found.items()
+        if name not in first
+    )
+    told.says(f"Decision trees are best on {others}.")
+    gains = [row["hidden tree"] - row["clusters"] for row in found.values()]
+    assert min(gains) > 0
+    told.says(f"ahead of clusters on all twelve, by {min(gains):.2f} to {max(gains):.0f} nats a row")
+    longest = {way: max(row[way] for row in told.tables["seconds"]) for way in ways}
+    told.says(
+        f"takes {longest['hidden tree']:.0f} seconds of one processor at most, the default network "
+        f"{longest['network']:.0f} and decision trees {longest['decision trees']:.0f}"
+    )
