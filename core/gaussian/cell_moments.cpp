@@ -56,14 +56,12 @@ private:
 class ProductSums {
 public:
     static constexpr std::size_t rows_at_once = 64;
-    // GCC 12 loads one row more than there are in `add_tile` for AVX-512, and uses none of it
-    static constexpr std::size_t rows_held = rows_at_once + 1;
 
     ProductSums(std::size_t d, bool weighted)
         : d_(d),
           width_((d + columns - 1) / columns * columns),
-          apart_(rows_held * width_),
-          scaled_(weighted ? rows_held * width_ : 0),
+          apart_(rows_at_once * width_),
+          scaled_(weighted ? rows_at_once * width_ : 0),
           sums_(width_ * width_) {}
 
     double* sums_of(std::size_t i) { return sums_.data() + i * width_; }  // with each number up to it

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/float_kernels.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 constexpr std::int64_t lanes = 64;  // rows at a time; a multiple of the sides of a tile
 constexpr std::int64_t tile_rows = FloatKernels::tile_rows, tile_columns = FloatKernels::tile_columns;
-constexpr std::int64_t waved = 16;  // tasks whose sums are held at once
+constexpr std::int64_t most_at_once = 16;  // tasks whose sums are held
 constexpr double worth = 0x1p29;    // multiplications of a task
 constexpr std::int64_t least_tasks = 8;
 constexpr double least = 0x1p-300;  // a row of messages below it is scaled up before it is multiplied again,
@@ -22,9 +21,8 @@ constexpr double passable = 0x1p-60;  // and below this before it is passed on
 
 std::int64_t whole_tiles(std::int64_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
 
-// Room for rows of numbers, and for the one that a tile's loop may load beyond them.
 std::vector<double> room(std::int64_t rows, std::int64_t width) {
-    return std::vector<double>(static_cast<std::size_t>((rows + 1) * width));
+    return std::vector<double>(static_cast<std::size_t>(rows * width));
 }
 
 // A matrix (k, n) in strips of some columns, which a tile reads from one end to the other: (n / strip, k, strip).
@@ -213,7 +211,7 @@ private:
         }
     }
 
-    // up becomes the probability of each state given the row, times the row's weight.
+    // up becomes the probability of each state given the row, times the row's weight, of a root and of other nodes.
     void judge_root(std::size_t c, std::int64_t n, const double* weights, std::vector<double>& sums) {
         const auto& node = forest_.nodes()[c];
         const auto& loops = float_kernels();
@@ -345,8 +343,8 @@ ForestCounts HiddenForest::expected(std::span<const double> cells, std::span<con
     ForestCounts found;
     found.log_prob.resize(static_cast<std::size_t>(end - begin));
     std::vector<double> sums(static_cast<std::size_t>(padded_cells_));
-    for (std::int64_t wave = 0; wave < n_tasks; wave += waved) {
-        std::vector<std::vector<double>> parts(static_cast<std::size_t>(std::min(waved, n_tasks - wave)));
+    for (std::int64_t wave = 0; wave < n_tasks; wave += most_at_once) {
+        std::vector<std::vector<double>> parts(static_cast<std::size_t>(std::min(most_at_once, n_tasks - wave)));
         run_tasks(static_cast<std::int64_t>(parts.size()), [&](std::int64_t task) {
             auto& part = parts[static_cast<std::size_t>(task)];
             part.assign(sums.size(), 0.0);
