@@ -59,7 +59,7 @@ public:
 
     ProductSums(std::size_t d, bool weighted)
         : d_(d),
-          width_((d + columns - 1) / columns * columns),
+          width_(((d + columns - 1) / columns | 1) * columns),  // odd, so that rows do not share places in the cache
           apart_(rows_at_once * width_),
           scaled_(weighted ? rows_at_once * width_ : 0),
           sums_(width_ * width_) {}

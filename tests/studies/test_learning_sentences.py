@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from studies.study import errors_apart
-from tests.studies.reports import WORDS, Report, of
+from tests.studies.reports import REPORTS, WORDS, Report, of
 
 
 def test_what_does_not_agree_with_the_published_distances() -> None:
@@ -352,9 +352,18 @@ def test_how_probable_new_rows_are() -> None:
     found = {row["table"]: {way: of(row[way]) for way in ways} for row in told.tables["likelihoods"]}
     best = {name: max(row, key=lambda way: row[way]) for name, row in found.items()}
     first = [name for name, way in best.items() if way == "hidden tree"]
-    ahead = [max(0.0, r["hidden tree"] - max(r[way] for way in ways[:-1])) for name, r in found.items() if name in first]
-    told.says(f"most probable on {len(first)} of {len(found)} tables**, in the median {median(ahead):.2f} nats a row more")
+    ahead = [
+        max(0.0, r["hidden tree"] - max(r[way] for way in ways[:-1])) for name, r in found.items() if name in first
+    ]
+    told.says(
+        f"most probable on {len(first)} of {len(found)} tables**, in the median {median(ahead):.2f} nats a row more"
+    )
     assert {way for name, way in best.items() if name not in first} <= {"decision trees"}
+    pages = [
+        (REPORTS.parent / page).read_text(encoding="utf-8") for page in ("hidden-variables.md", "studies/index.md")
+    ]
+    assert f"densities it is the best of five ways on {len(first)}." in pages[0]
+    assert f"a hidden tree, on {len(first)} of twelve tables" in pages[1]
     others = " and ".join(
         f"{name} (by {row['decision trees'] - row['hidden tree']:.2f} nats)"
         for name, row in found.items()
