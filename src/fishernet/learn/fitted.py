@@ -117,8 +117,7 @@ def fit(
     table : Table or data frame
         Taken as it is: numbers stand beside states, or are cut where the kind takes states alone, and missing cells are
         dealt with as `fishernet.learn.bayesian_network` does.
-    model : {"bn", "dn", "naive-bayes", "tan", "kdb", "chow-liu", "hidden-chow-liu", "gaussian",
-             "markov"}
+    model : {"bn", "dn", "naive-bayes", "tan", "kdb", "chow-liu", "hidden-chow-liu", "gaussian", "markov"}
         A Bayesian network, a dependency network, a classifier, a tree, a tree of hidden variables, a Gaussian Markov
         network, or a graph found by tests of independence.
     target : str, optional
