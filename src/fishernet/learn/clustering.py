@@ -79,7 +79,7 @@ class Clusters(Framed):
     """
 
     model: BayesianNetwork
-    """The table's variables and, behind them, the cluster, of which all of them are children."""
+    """The table's variables and, behind them, the cluster, of which all of them are children; data need not have it."""
     name: str
     """What the cluster is called among the model's variables: "cluster", where no column is."""
     probabilities: Array
