@@ -105,7 +105,7 @@ def test_bad_input_is_refused() -> None:
         lambda: fn.infer.diagnose(asia),  # type: ignore[arg-type]
         lambda: fn.infer.diagnose(dn, chains=1),
         lambda: fn.infer.diagnose(dn, n=10),
-        lambda: fn.infer.estimate(asia, ["lung"]),  # type: ignore[arg-type]
+        lambda: fn.infer.estimate(asia, ["lung"], scan="ordered"),
         lambda: fn.infer.estimate(dn, ["a"], n=10),
         lambda: fn.infer.estimate(dn, ["a", "a"]),
         lambda: fn.infer.estimate(dn, ["nobody"]),

@@ -163,7 +163,10 @@ def checked_limit(max_table: object) -> int:
     return min(check.integer(max_table, "max_table", least=1, note="a number of cells"), MOST_CELLS)
 
 
-LESS = "raise the limit (8 bytes per cell), give more evidence, or sample"
+LESS = (
+    "raise the limit (8 bytes per cell), give more evidence, or estimate it from rows (fn.infer.estimate, of "
+    "Bayesian networks)"
+)
 
 
 def check_held(cells: float, max_table: float, what: str, remedy: str = LESS) -> None:

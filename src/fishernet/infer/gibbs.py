@@ -14,9 +14,9 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,9 @@ from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.base.vocabulary import ScanName
 from fishernet.data import Table
 from fishernet.data.variable import State
-from fishernet.infer.factors import Array, check_held
-from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, sampled_of
+from fishernet.infer.factors import Array, Network, check_held, network_of
+from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, is_sampled, sampled_of
+from fishernet.infer.weighting import weighted_shares
 
 
 class ChainKeywords(TypedDict, total=False):
@@ -211,6 +212,7 @@ def effective_size(values: Array) -> float:
 
 BATCHES = 20  # a chain, from whose means the error is taken
 MOST_CELLS = 2**22
+LEAST_WORTH = 100.0  # rows of equal weights, below which errors of weighted rows are not to be trusted
 BY_CHANCE = 1e-6  # how often chains that are as they should be are warned of
 RARE = 10  # fewer rows than these of the model's own agree with the evidence
 
@@ -222,19 +224,21 @@ class Estimate(Brief):
     probabilities: Array
     """One axis per name; sums to 1."""
     standard_errors: Array
-    """Of the same shape: the Monte Carlo error of each, the larger of what the batches within the chains and what the
-    differences between the chains say."""
+    """Of the same shape: the Monte Carlo error of each. Of chains the larger of what the batches within them and what
+    the differences between them say."""
     n_rows: int
-    """The number of rows of all chains."""
+    """The number of rows (of all chains)."""
     seed: int
     """The seed that gives the same numbers again."""
     degrees_of_freedom: int
     """Of the standard errors: an interval reaches so many of them to either side as Student's t distribution with these
     degrees of freedom says (7 for 8 chains: 2.36 standard errors for 95 %)."""
+    n_effective: float | None = None
+    """Of weighted rows: how many rows of equal weights would be as sure; None of chains."""
 
 
 def estimate(
-    dn: Sampled,
+    dn: Sampled | Network,
     names: Iterable[str],
     *,
     given: Mapping[str, State] | None = None,
@@ -246,21 +250,23 @@ def estimate(
     thin: int | None = None,
     seed: Seed = None,
 ) -> Estimate:
-    """Estimate the joint probabilities of some variables of a dependency network, given what is known.
+    """Estimate the joint probabilities of some variables from rows that are drawn, given what is known.
 
-    What is given is clamped. The result is the stationary distribution of the clamped chain, from which the free
-    network's conditional distribution may differ [1]_.
+    Of a dependency network what is given is clamped. The result is the stationary distribution of the clamped chain,
+    from which the free network's conditional distribution may differ [1]_. Of a Bayesian network of labels whose tables
+    are too large for `query`, rows count by how probable they make what is given (likelihood weighting [2]_).
 
     Parameters
     ----------
-    dn : DependencyNetwork
+    dn : DependencyNetwork or BayesianNetwork
     names : iterable of str
         The variables, each once.
     given : mapping from name to state, optional
     n : int
         Rows of all chains together.
-    chains, scan, weights, burn_in, thin, seed
-        As for `fishernet.DependencyNetwork.sample`.
+    chains, scan, weights, burn_in, thin
+        As for `fishernet.DependencyNetwork.sample`; a Bayesian network has no chains.
+    seed : None, int or numpy.random.Generator
 
     Returns
     -------
@@ -271,12 +277,15 @@ def estimate(
     FishernetWarning
         When hardly any of as many free rows agree with what is given: for rare evidence the conditionals were learned
         from few rows, and the answer may be far off ([1]_, section 5). And when the chains differ from one another by
-        more than the batches within them explain: they move slowly, and more rows or a larger `thin` are needed.
+        more than the batches within them explain: they move slowly, and more rows or a larger `thin` are needed. When
+        weighted rows are worth less than 100: what is given is rare, and their errors may be far too small.
 
     References
     ----------
     .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
        2021, Algorithm 2 and section 2.4.1.
+    .. [2] R. Fung and K.-C. Chang, "Weighing and integrating evidence for stochastic simulation in Bayesian networks",
+       1990.
 
     Examples
     --------
@@ -286,12 +295,20 @@ def estimate(
     >>> found.probabilities.round(1)
     array([1., 0., 0., 0., 0.])
     """
-    dn = sampled_of(dn, "estimates are", instead="; use fn.infer.marginal")
+    is_exact = not is_sampled(dn)
+    net: Any = network_of(dn) if is_exact else dn
     asked = [names] if isinstance(names, str) else list(check.items(names, "names"))
     check_names(asked)
-    where = positions(dn.names, asked)
-    shape = tuple(dn.variables[v].cardinality for v in where)
+    where = positions(net.names, asked)
+    shape = tuple(net.variables[v].cardinality for v in where)
     check_held(float(np.prod([float(r) for r in shape])), MOST_CELLS, "the joint table")
+    if is_exact:
+        if (chains, scan, weights, burn_in, thin) != (8, "random", None, None, None):
+            what = (
+                "chains, scan, weights, burn_in and thin are for dependency networks; a Bayesian network has no chains"
+            )
+            raise FishernetError(what, parameter="chains")
+        return _by_weights(net, where, shape, given, draw_count(n, least=2), fixed_seed(seed))
     n_chains = draw_count(chains, "chains", least=1, most=2**20)
     per_chain = draw_count(n, least=1) // n_chains
     if per_chain < BATCHES:
@@ -299,18 +316,33 @@ def estimate(
             f"{several(n, 'row is', 'rows are')} too few for {several(n_chains, 'chain')}; at least {BATCHES} a chain "
             "are needed"
         )
-    Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn
+    Scan.of(net.variables, scan, given, weights)  # what is wrong is said before anything is drawn
     number = fixed_seed(seed)
     per_chain -= per_chain % BATCHES
     options = {"scan": scan, "weights": weights, "chains": n_chains, "burn_in": burn_in, "thin": thin, "seed": number}
-    rows = dn.sample(per_chain * n_chains, given=given, **options)
+    rows = net.sample(per_chain * n_chains, given=given, **options)
     if given:
-        _warn_of_rare(dn, given, dn.sample(per_chain * n_chains, **options))
+        _warn_of_rare(net, given, net.sample(per_chain * n_chains, **options))
     groups = _grouped_shares(rows, where, shape, n_chains)
     errors, freedom = _standard_errors(groups)
     return Estimate(
         groups.mean(axis=(0, 1)).reshape(shape), errors.reshape(shape), rows.n_rows, number, degrees_of_freedom=freedom
     )
+
+
+def _by_weights(
+    net: Any, where: Sequence[int], shape: tuple[int, ...], given: Mapping[str, State] | None, n: int, seed: int
+) -> Estimate:
+    """Return estimates by likelihood weighting."""
+    found, errors, worth = weighted_shares(net, where, given, n, seed)
+    if worth < LEAST_WORTH:
+        warn(
+            f"{several(n, 'weighted row')} are worth {worth:.0f}: what is given is rare, and the errors may be far too "
+            "small; ask for more (n=)",
+            parameter="n",
+        )
+    freedom = max(1, int(worth) - 1)
+    return Estimate(found.reshape(shape), errors.reshape(shape), n, seed, freedom, worth)
 
 
 def _grouped_shares(rows: Table, where: tuple[int, ...], shape: tuple[int, ...], n_chains: int) -> Array:
