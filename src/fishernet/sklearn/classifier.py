@@ -10,11 +10,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, TrainingName, word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype, mixes_numbers
+from fishernet.explain import rows as rows_behind
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
@@ -78,6 +80,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         family are fitted to the rows that have all of its cells; for the structure, missing cells are filled with
         labels drawn given the class (the same ones each time); where numbers are kept, it is what `learn.structure`
         takes by default.
+    influences : bool
+        Whether `fit` computes `influences_`.
 
     Attributes
     ----------
@@ -89,6 +93,11 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         Its structure.
     target_name_ : str
         The class's name in the network: that of y if it has one, otherwise "class".
+    influences_ : (n_rows,) ndarray
+        Only with ``influences=True``: by how much one more row like each row of training changes the mean
+        log-probability of the classes of all of them, given the features, in nats (`fishernet.explain.rows`; the
+        structure is held). Rows with the lowest, below 0, make the others' classes less probable. 0 for rows of
+        weight 0.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X was a frame with names.
@@ -121,6 +130,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         bins: Bins | None = 5,
         binning: BinningName = "quantile",
         missing: TrainingName = "fill",
+        influences: bool = False,
     ) -> None:
         self.structure = structure
         self.k = k
@@ -129,6 +139,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.influences = influences
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the structure and the parameters.
@@ -167,6 +178,10 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             complete = filled(table, target=len(table.variables) - 1)
             self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
         self.network_: BayesianNetwork = parameters(self.dag_, source, smoothing=self.smoothing)
+        if check.flag(self.influences, "influences"):
+            counting = np.ones(len(y), dtype=bool) if weights is None else np.asarray(sample_weight) > 0
+            self.influences_: npt.NDArray[np.float64] = np.zeros(len(counting))
+            self.influences_[counting] = self._influences(table if unit == 1 else _in_units(table, unit))
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -222,6 +237,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         codes = codes.astype(code_dtype(target.cardinality))
         table = Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
         return prepared(table, {})
+
+    def _influences(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return what each row does for the classes of all given the features: for both, less for the features."""
+        *features, classes = table.variables
+        columns = [*table.codes[:-1], classes.missing_column(table.n_rows)]
+        without = Table.adopt([*features, classes], columns, weights=table.weights, n_rows=table.n_rows)
+        of_both, of_features = (rows_behind(self.network_, table, log_prob=of) for of in (table, without))
+        return np.asarray(of_both.values - of_features.values)
 
     def _structure(self) -> str:
         """Return the name of the structure as it is spelled here."""
