@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from pathlib import Path
@@ -20,6 +21,14 @@ NODES = """<cpt id="p"><state id="p0" /><state id="p1" /><probabilities>0.5 0.5<
 <cpt id="q"><state id="q0" /><state id="q1" /><state id="q2" /><probabilities>0.2 0.3 0.5</probabilities></cpt>
 <cpt id="c"><state id="c0" /><state id="c1" /><parents>p q</parents>
 <probabilities>0.1 0.9 0.2 0.8 0.3 0.7 0.4 0.6 0.5 0.5 0.6 0.4</probabilities></cpt>
+"""
+
+
+NOISY = """<cpt id="p"><state id="p0" /><state id="p1" /><probabilities>0.5 0.5</probabilities></cpt>
+<cpt id="q"><state id="q0" /><state id="q1" /><state id="q2" /><probabilities>0.2 0.3 0.5</probabilities></cpt>
+<noisymax id="c"><state id="high" /><state id="low" /><state id="none" /><parents>p q</parents>
+<strengths>0 1 1 0 2</strengths>
+<parameters>0.6 0.3 0.1 0 0 1 0.5 0.4 0.1 0.2 0.3 0.5 0 0 1 0.1 0.2 0.7</parameters></noisymax>
 """
 
 
@@ -98,6 +107,39 @@ def test_pyagrum_reads_trees_with_the_same_marginals(tmp_path: Path) -> None:
         np.testing.assert_allclose(inference.posterior(name).toarray()[: len(expected)], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("by_states", [False, True])
+def test_a_noisy_node_has_the_strongest_of_what_its_causes_bring(tmp_path: Path, by_states: bool) -> None:
+    """Columns are in the order of strengths, by which the last brings nothing, or, where that says so, of states."""
+    text = NOISY
+    brings: dict[str, dict[str, list[float]]] = {
+        "p": {"p0": [0.6, 0.3, 0.1], "p1": [0, 0, 1]},
+        "q": {"q1": [0.5, 0.4, 0.1], "q0": [0.2, 0.3, 0.5], "q2": [0, 0, 1]},
+    }
+    if by_states:  # told apart where the last state is not the weakest
+        brings["q"] = {"q0": [0, 0, 1], "q1": [0.5, 0.4, 0.1], "q2": [0.2, 0.3, 0.5]}
+        text = text.replace("0 1 1 0 2", "0 1 1 2 0")
+        text = text.replace("0.5 0.4 0.1 0.2 0.3 0.5 0 0 1", "0 0 1 0.5 0.4 0.1 0.2 0.3 0.5")
+    net = read(tmp_path, file(text))
+    for p, of_p in brings["p"].items():
+        for q, of_q in brings["q"].items():
+            wanted = np.zeros(3)
+            for states in itertools.product(range(3), repeat=3):
+                wanted[min(states)] += of_p[states[0]] * of_q[states[1]] * [0.1, 0.2, 0.7][states[2]]
+            found = fn.infer.marginal(net, ["c"], given={"p": p, "q": q})
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_a_noisy_node_without_parents_and_one_with_very_many(tmp_path: Path) -> None:
+    alone = '<noisymax id="c"><state id="a" /><state id="b" /><parameters>0.25 0.75</parameters></noisymax>\n'
+    np.testing.assert_allclose(fn.infer.marginal(read(tmp_path, file(alone)), ["c"]), [0.25, 0.75])
+    names = [f"p{i}" for i in range(25)]
+    inside = '<state id="a" /><state id="b" /><probabilities>0.5 0.5</probabilities>'
+    parents = "".join(f'<cpt id="{name}">{inside}</cpt>\n' for name in names)
+    many = alone.replace("<parameters>", f"<parents>{' '.join(names)}</parents><parameters>" + "0.5 0.5 0 1 " * 25)
+    with pytest.raises(fn.FishernetError, match="would have more than"):
+        read(tmp_path, file(parents + many))
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -106,7 +148,18 @@ def test_pyagrum_reads_trees_with_the_same_marginals(tmp_path: Path) -> None:
         ("<BIF></BIF>", 1, "expected <smile>, got <BIF>; this is no XDSL file"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>\n<smile></smile>', 1, "a document type declaration is not read"),
         ("<a>" * 101, 1, "more than 100 elements"),
-        (file('<noisymax id="n"></noisymax>'), 4, "the node 'n' is a <noisymax>; what is read: <cpt> and"),
+        (
+            file('<equation id="n"></equation>'),
+            4,
+            "the node 'n' is a <equation>; what is read: '<cpt>', '<deterministic>'",
+        ),
+        (
+            file(NOISY.replace("0 0 1 0.1", "0 1 0 0.1")),
+            8,
+            "node 'c': no state of a parent is the one that brings nothing",
+        ),
+        (file(NOISY.replace("0 1 1", "0 0 1")), 7, "node 'c': strengths order the states of each parent"),
+        (file(NOISY.replace(" 0.1 0.2 0.7<", "<")), 8, "node 'c': 15 entries of <parameters>; its parents need 18"),
         (file("<cpt></cpt>"), 4, "a node has no id"),
         (file('<cpt id="a"></cpt>'), 4, "node 'a': variable 'a' has no states"),
         (file(NODES.replace("p1", "p0")), 4, "node 'p': the state 'p0' appears twice"),

@@ -16,7 +16,10 @@
 pyAgrum writes, and reads, the first parent's state fastest but for the child's. Its files say that they are its own
 (``<genie app="aGrUM 2.0">``) and are read so; it cannot read the files of others where a variable has several parents.
 
-A ``<deterministic>`` node has ``<resultingstates>``, one a configuration, instead of probabilities. Identifiers are
+A ``<deterministic>`` node has ``<resultingstates>``, one a configuration, instead of probabilities. A ``<noisymax>``
+node has ``<parameters>``, a distribution of its states for every state of each parent alone, the strongest state first,
+and one for what no parent causes (leak), as its state is the strongest that one of them gives (Diez, 1993); it is read
+as a table. ``<strengths>`` order the states of each parent. Identifiers are
 letters, digits and underscores, and begin with a letter. Other names and labels are written as such ones
 (`fishernet.files.words`), and exactly in properties, which are those of a BIF file (`fishernet.files.bif_words`).
 """
@@ -48,6 +51,7 @@ from fishernet.models.conditionals.base import Probabilities
 PLACE = "fishernet_place"  # of a variable in the network, whose order is another one than the file's
 MOST_DEEP = 100  # elements within one another
 MOST_ELEMENTS = 2**21  # of a file
+MOST_CELLS = 2**24  # of the table of a noisy node
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DECLARED = rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']"""
@@ -239,15 +243,15 @@ def read_xdsl(path: str | os.PathLike[str]) -> BayesianNetwork:
     Returns
     -------
     BayesianNetwork
-        Of nodes with tables and deterministic ones, in the order of the file. Names and states are the identifiers,
-        except where `write_xdsl` noted others. Rows of probabilities that are off by rounding, up to 0.001, are divided
-        by their sum.
+        Of nodes with tables, deterministic and noisy-MAX ones, in the order of the file, all as tables. Names and
+        states are the identifiers, except where `write_xdsl` noted others. Rows of probabilities that are off by
+        rounding, up to 0.001, are divided by their sum.
 
     Raises
     ------
     FileFormatError
-        When there is no such file, it is damaged, or it holds other nodes (noisy, decisions, utilities, equations); it
-        names file and line.
+        When there is no such file, it is damaged, or it holds other nodes (noisy adders, decisions, utilities,
+        equations); it names file and line.
     """
     root = parsed(path)
     if root.tag != "smile":
@@ -262,8 +266,8 @@ def read_xdsl(path: str | os.PathLike[str]) -> BayesianNetwork:
 
 def _read_node(path: object, element: Element) -> Node:
     word = element.attributes.get("id", "")
-    if element.tag not in ("cpt", "deterministic"):
-        what = f"the node {word!r} is a <{element.tag}>; what is read: <cpt> and <deterministic>"
+    if element.tag not in READ:
+        what = f"the node {word!r} is a <{element.tag}>; what is read: {listed([f'<{tag}>' for tag in READ])}"
         raise FileFormatError(path, what, line=element.line)
     states = [state.attributes.get("id", "") for state in element.all("state")]
     return node_of(path, word, states, properties(element), element.line)
@@ -294,18 +298,19 @@ def _family(path: object, element: Element, node: Node, turned: bool) -> Family:
     own = [word for parents in element.all("parents") for word in parents.text.split()]
     if turned:
         own.reverse()
-    read = _probabilities if element.tag == "cpt" else _certain
-    return Family(node.word, own, partial(read, path, element), element.line)
+    return Family(node.word, own, partial(READ[element.tag], path, element), element.line)
 
 
-def _words(path: object, element: Element, family: Sequence[Node], tag: str, per_row: int) -> tuple[list[str], int]:
-    """Return what stands in the element of a node that has so many words a configuration of its parents, and where."""
-    node = family[-1]
+def _n_configurations(family: Sequence[Node]) -> int:
+    return int(np.prod([float(len(parent.states)) for parent in family[:-1]]))
+
+
+def _words(path: object, element: Element, node: Node, tag: str, needed: int) -> tuple[list[str], int]:
+    """Return what stands in the element of a node that needs so many words, and where."""
     found = element.all(tag)
     if len(found) != 1:
         raise FileFormatError(path, f"node {node.word!r}: {len(found)} <{tag}>, not one", line=element.line)
     words = found[0].text.split()
-    needed = int(np.prod([float(len(parent.states)) for parent in family[:-1]])) * per_row
     if len(words) != needed:
         what = f"node {node.word!r}: {len(words)} entries of <{tag}>; its parents need {needed}"
         raise FileFormatError(path, what, line=found[0].line)
@@ -314,7 +319,7 @@ def _words(path: object, element: Element, family: Sequence[Node], tag: str, per
 
 def _probabilities(path: object, element: Element, family: Sequence[Node]) -> Probabilities:
     node = family[-1]
-    words, line = _words(path, element, family, "probabilities", len(node.states))
+    words, line = _words(path, element, node, "probabilities", _n_configurations(family) * len(node.states))
     return rows_of(path, numbers_of(path, node.word, words, line), family, line)
 
 
@@ -330,9 +335,70 @@ def numbers_of(path: object, node: str, words: Sequence[str], line: int) -> list
 def _certain(path: object, element: Element, family: Sequence[Node]) -> Probabilities:
     node = family[-1]
     codes = {state: code for code, state in enumerate(node.states)}
-    words, line = _words(path, element, family, "resultingstates", 1)
+    words, line = _words(path, element, node, "resultingstates", _n_configurations(family))
     unknown = next((word for word in words if word not in codes), None)
     if unknown is not None:
         what = f"node {node.word!r}: {unknown[:40]!r} is no state; there are {listed(node.states)}"
         raise FileFormatError(path, what, line=line)
     return np.eye(len(codes))[[codes[word] for word in words]]
+
+
+def _noisy(path: object, element: Element, family: Sequence[Node]) -> Probabilities:
+    """Return the table of a noisy-MAX node: at most a state is what no cause brings beyond it, each by itself."""
+    *parents, node = family
+    sizes, r = [len(parent.states) for parent in parents], len(node.states)
+    if _n_configurations(family) * r > MOST_CELLS:
+        what = f"node {node.word!r}: the table of its {len(parents)} parents would have more than {MOST_CELLS:,} cells"
+        raise FileFormatError(path, what, line=element.line)
+    words, line = _words(path, element, node, "parameters", (sum(sizes) + 1) * r)
+    every = node._replace(states=list(map(str, range(sum(sizes) + 1))))  # all states of all parents, and none
+    rows = rows_of(path, numbers_of(path, node.word, words, line), [every, node], line)
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    reached = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]  # P(this state or a weaker one)
+    orders = _strengths(path, element, node, sizes)
+    whole = reached[-1:]
+    first = 0
+    for size, order in zip(sizes, orders, strict=True):
+        own = reached[first : first + size]
+        at = _in_order_of_states(rows[first : first + size], order)
+        if at is None:
+            what = (
+                f"node {node.word!r}: no state of a parent is the one that brings nothing, (0, ..., 0, 1), where the "
+            )
+            raise FileFormatError(path, f"{what}strengths say it is", line=line)
+        whole = (whole[:, None, :] * own[at][None, :, :]).reshape(-1, r)
+        first += size
+    table: Probabilities = whole - np.column_stack([whole[:, 1:], np.zeros(len(whole))])
+    return table
+
+
+def _strengths(path: object, element: Element, node: Node, sizes: Sequence[int]) -> list[list[int]]:
+    """Return the states of each parent by falling strength."""
+    if not element.all("strengths"):
+        return [list(range(size)) for size in sizes]
+    words, line = _words(path, element, node, "strengths", sum(sizes))
+    found = list(map(int, numbers_of(path, node.word, words, line)))
+    ends = np.cumsum(sizes).tolist()
+    orders = [found[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    if any(sorted(order) != list(range(size)) for order, size in zip(orders, sizes, strict=True)):
+        raise FileFormatError(
+            path, f"node {node.word!r}: strengths order the states of each parent, from 0 on", line=line
+        )
+    return orders
+
+
+def _in_order_of_states(rows: Probabilities, order: Sequence[int]) -> list[int] | None:
+    """Return where the row of each state of a parent stands; None where that is not told.
+
+    Rows are in the order of strengths, in which the last brings nothing; elsewhere they are found in that of states.
+    """
+    nothing = np.zeros(rows.shape[1])
+    nothing[-1] = 1
+    if np.allclose(rows[-1], nothing, atol=1e-9):
+        return [order.index(state) for state in range(len(order))]
+    if np.allclose(rows[order[-1]], nothing, atol=1e-9):
+        return list(range(len(order)))
+    return None
+
+
+READ = {"cpt": _probabilities, "deterministic": _certain, "noisymax": _noisy}
