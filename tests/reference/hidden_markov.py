@@ -184,6 +184,9 @@ def possible(m: Parts, strings: list[list[int]]) -> list[list[int]]:
     return [string for string in strings if probability(m, string) > 1e-12]
 
 
+STRAIGHT = 0.05  # of the log-probability, in a step
+
+
 def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> Floats:
     """Five-point differences of the log-probability, unconstrained then normalized.
 
@@ -197,12 +200,14 @@ def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> 
         moved[k] += by
         return float(np.log(probability(m.replaced(moved).normalized(), string)))
 
-    def slope(k: int) -> float:
-        step = steps[k]
+    def slope(k: int, step: float) -> float:
         near, far = value(k, step) - value(k, -step), value(k, 2 * step) - value(k, -2 * step)
-        return float((8 * near - far) / (12 * step))
+        found = float((8 * near - far) / (12 * step))
+        if abs(found) * step > STRAIGHT:  # so far the logarithm bends
+            return slope(k, STRAIGHT / 2 / abs(found))
+        return found
 
-    return np.array([slope(k) for k in range(len(at))])
+    return np.array([slope(k, step) for k, step in enumerate(steps)])
 
 
 # -------------------------------------------------------------------------------- the same in exact fractions
