@@ -159,6 +159,8 @@ def test_a_noisy_node_without_parents_and_one_with_very_many(tmp_path: Path) -> 
             "node 'c': no state of a parent is the one that brings nothing",
         ),
         (file(NOISY.replace("0 1 1", "0 0 1")), 7, "node 'c': strengths order the states of each parent"),
+        (file(NOISY.replace("0 1 1", "0.5 1 1")), 7, "node 'c': strengths order the states of each parent"),
+        (file(NOISY.replace("0 1 1", "1e999 1 1")), 7, "node 'c': strengths order the states of each parent"),
         (file(NOISY.replace(" 0.1 0.2 0.7<", "<")), 8, "node 'c': 15 entries of <parameters>; its parents need 18"),
         (file("<cpt></cpt>"), 4, "a node has no id"),
         (file('<cpt id="a"></cpt>'), 4, "node 'a': variable 'a' has no states"),

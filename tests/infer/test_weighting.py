@@ -67,8 +67,10 @@ def test_rare_evidence_is_warned_of_and_impossible_evidence_refused() -> None:
 
 
 def test_chains_are_of_dependency_networks() -> None:
-    with pytest.raises(fn.FishernetError) as caught:
-        fn.infer.estimate(ASIA, ["lung"], chains=4)
-    assert caught.value.parameter == "chains"
+    asked: dict[str, Any]
+    for asked in ({"chains": 4}, {"scan": "ordered"}, {"weights": np.ones(8)}, {"burn_in": 10}, {"thin": 2}):
+        with pytest.raises(fn.FishernetError) as caught:
+            fn.infer.estimate(ASIA, ["lung"], **asked)
+        assert caught.value.parameter == "chains"
     with pytest.raises(fn.FishernetError):
         fn.infer.estimate(fn.Gaussian(0.0, 1.0), ["lung"])  # type: ignore[arg-type]

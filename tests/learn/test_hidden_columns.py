@@ -114,6 +114,21 @@ def test_the_time_limit_leaves_what_there_is() -> None:
     assert np.isfinite(found.log_likelihood)
 
 
+def test_ctrl_c_keeps_the_best_so_far() -> None:
+    """Once two states are fitted, the interrupt has their network."""
+    table = three_groups(300, 1)
+
+    def stop(_: str, done: int, total: int | None) -> None:
+        assert total is not None
+        if done > 100:  # the passes of the second number of states
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fn.learn.hidden_chow_liu(three_groups(4_000, 1), most=32, seed=1, progress=stop)
+    best: Any = caught.value.best  # type: ignore[attr-defined]
+    assert np.isfinite(best.log_prob(table)).all()
+
+
 def test_bad_input_is_a_sentence() -> None:
     with pytest.raises(SchemaError):
         fn.learn.hidden_chow_liu(fn.Table.from_frame({"a": []}, categorical=["a"]))
@@ -124,7 +139,7 @@ def test_bad_input_is_a_sentence() -> None:
     assert caught.value.parameter == "n_states"
 
 
-def test_a_hidden_column_may_be_absent_everywhere(tmp_path: Any) -> None:
+def test_a_hidden_column_may_be_absent_everywhere(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     table = three_groups(300, 1)
     model = fn.learn.clusters(table, 2, restarts=2, seed=1).model
     rows = table[:5]
@@ -134,6 +149,11 @@ def test_a_hidden_column_may_be_absent_everywhere(tmp_path: Any) -> None:
     fn.write_table(rows, path)
     for data in (rows, rows.to_pandas(), rows.to_frame(), fn.read_table(path, schema=model.variables)):
         np.testing.assert_array_equal(model.log_prob(data), wanted)
+    stream = fn.scan(path, schema=model.variables)
+    np.testing.assert_array_equal(model.log_prob(stream), wanted)
+    with monkeypatch.context() as patch:  # as of columns that are too long for memory
+        patch.setattr(type(stream), "_is_short", lambda *_: False)
+        np.testing.assert_array_equal(model.log_prob(fn.scan(path)), wanted)
     drawn = model.sample(5, seed=1)  # which has the column: it counts there
     assert (model.log_prob(drawn) < model.log_prob(drawn.select(table.names))).all()
     with pytest.raises(SchemaError, match="lacks the column 'q0'"):

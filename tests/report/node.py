@@ -20,7 +20,7 @@ const { network, cases, asked } = JSON.parse(fs.readFileSync(0, "utf8"));
 const tree = modelOf(network);
 const known = ({ seen, done }) => [new Map(seen), new Map(done)];
 const explained = (question) => {
-  const cells = why.cells(...known(question), question.v, question.state);
+  const cells = why.cells(tree.propagate(...known(question)), ...known(question), question.v, question.state);
   const values = cells && why.kinds ? Array.from(why.ofKinds(cells)) : null;
   return cells && { values, configurations: why.configurations(cells) };
 };

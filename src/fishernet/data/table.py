@@ -772,12 +772,17 @@ class Table(GivesFrames):
         variables = checked_variables(variables)
         if self._variables == variables:
             return self
-        there = [of for of in variables if not of.hidden or of.name in self.names]
-        found = {want.name: recode(column, have, want, unknown=unknown) for have, column, want in self._matched(there)}
-        columns = [found[of.name] if of.name in found else of.missing_column(self._n_rows) for of in variables]
+        columns = [recode(column, have, want, unknown=unknown) for have, column, want in self._matched(variables)]
         return self._remade(variables, columns)
 
     def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:
         """Return what each variable's column is here, its cells, and the variable."""
-        at = places_alike(self._variables, variables)
-        return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]
+        unseen = {variable.name for variable in variables if variable.hidden}.difference(self.names)
+        there = [variable for variable in variables if variable.name not in unseen]
+        at = dict(zip([want.name for want in there], places_alike(self._variables, there), strict=True))
+        return [
+            (want, want.missing_column(self._n_rows), want)
+            if want.name in unseen
+            else (self._variables[at[want.name]], self._columns[at[want.name]], want)
+            for want in variables
+        ]

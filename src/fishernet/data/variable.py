@@ -473,6 +473,11 @@ def seen_among(variables: Iterable[Column]) -> list[str]:
     return [variable.name for variable in variables if not variable.hidden]
 
 
+def hidden_among(variables: Iterable[Column]) -> tuple[str, ...]:
+    """Return the names of the hidden variables."""
+    return tuple(variable.name for variable in variables if variable.hidden)
+
+
 def any_missing(variables: Iterable[Column], columns: Iterable[npt.NDArray[Any]]) -> bool:
     """Return whether a cell of any column is missing."""
     return any(variable.any_missing(column) for variable, column in zip(variables, columns, strict=True))

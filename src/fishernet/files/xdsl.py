@@ -377,14 +377,14 @@ def _strengths(path: object, element: Element, node: Node, sizes: Sequence[int])
     if not element.all("strengths"):
         return [list(range(size)) for size in sizes]
     words, line = _words(path, element, node, "strengths", sum(sizes))
-    found = list(map(int, numbers_of(path, node.word, words, line)))
+    found = numbers_of(path, node.word, words, line)
     ends = np.cumsum(sizes).tolist()
     orders = [found[end - size : end] for size, end in zip(sizes, ends, strict=True)]
     if any(sorted(order) != list(range(size)) for order, size in zip(orders, sizes, strict=True)):
         raise FileFormatError(
             path, f"node {node.word!r}: strengths order the states of each parent, from 0 on", line=line
         )
-    return orders
+    return [list(map(int, order)) for order in orders]
 
 
 def _in_order_of_states(rows: Probabilities, order: Sequence[int]) -> list[int] | None:

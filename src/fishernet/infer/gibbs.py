@@ -212,6 +212,8 @@ def effective_size(values: Array) -> float:
 
 BATCHES = 20  # a chain, from whose means the error is taken
 MOST_CELLS = 2**22
+CHAINS = 8
+SCAN: ScanName = "random"
 LEAST_WORTH = 100.0  # rows of equal weights, below which errors of weighted rows are not to be trusted
 BY_CHANCE = 1e-6  # how often chains that are as they should be are warned of
 RARE = 10  # fewer rows than these of the model's own agree with the evidence
@@ -243,8 +245,8 @@ def estimate(
     *,
     given: Mapping[str, State] | None = None,
     n: int = 100_000,
-    chains: int = 8,
-    scan: ScanName = "random",
+    chains: int = CHAINS,
+    scan: ScanName = SCAN,
     weights: Weights = None,
     burn_in: int | None = None,
     thin: int | None = None,
@@ -303,11 +305,12 @@ def estimate(
     shape = tuple(net.variables[v].cardinality for v in where)
     check_held(float(np.prod([float(r) for r in shape])), MOST_CELLS, "the joint table")
     if is_exact:
-        if (chains, scan, weights, burn_in, thin) != (8, "random", None, None, None):
-            what = (
-                "chains, scan, weights, burn_in and thin are for dependency networks; a Bayesian network has no chains"
+        given_of_chains = any(of is not None for of in (weights, burn_in, thin))
+        if given_of_chains or chains != CHAINS or scan != SCAN:
+            message = (
+                "chains, scan, weights, burn_in and thin are for dependency networks; a Bayesian one has no chains"
             )
-            raise FishernetError(what, parameter="chains")
+            raise FishernetError(message, parameter="chains")
         return _by_weights(net, where, shape, given, draw_count(n, least=2), fixed_seed(seed))
     n_chains = draw_count(chains, "chains", least=1, most=2**20)
     per_chain = draw_count(n, least=1) // n_chains

@@ -44,6 +44,7 @@ from fishernet.models import BayesianNetwork, FullTable
 
 Array = npt.NDArray[np.float64]
 
+ESS = 10.0
 MOST_STATES = 32
 FIRST_STATES = 2
 HELD_OUT = 0.1  # of the rows, which say when to stop and how many states there are
@@ -111,7 +112,7 @@ def hidden_chow_liu(
     n_states: int | None = None,
     *,
     most: int = MOST_STATES,
-    ess: float = 10.0,
+    ess: float = ESS,
     max_passes: int = 100,
     max_seconds: float | None = None,
     seed: Seed = None,
@@ -218,11 +219,6 @@ class _Shape:
         starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]])
         sums: Array = np.repeat(np.add.reduceat(cells, starts), self._widths)
         return cells / sums
-
-    def tables(self, cells: Array) -> list[Array]:
-        """Return the tables one by one."""
-        ends = np.cumsum([rows * states for rows, states in self.sizes])[:-1]
-        return [part.reshape(size) for part, size in zip(np.split(cells, ends), self.sizes, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -359,7 +355,9 @@ class _Fits:
         variables, n = [*self._rows.variables, *hidden], len(hidden)
         above: list[tuple[int, ...]] = [(n + v,) for v in range(n)]
         above += [() if parent < 0 else (n + parent,) for parent in self._above]
-        tables = self._tree(self._all, fit.n_states).tables(fit.cells)
+        sizes = [(fit.n_states if parents else 1, of.cardinality) for parents, of in zip(above, variables, strict=True)]
+        parts = np.split(fit.cells, np.cumsum([rows * states for rows, states in sizes])[:-1])
+        tables = [part.reshape(size) for part, size in zip(parts, sizes, strict=True)]
         conditionals = [
             FullTable(v, parents, [*(variables[p] for p in parents), variables[v]], table, tolerance=1e-6)
             for v, (parents, table) in enumerate(zip(above, tables, strict=True))

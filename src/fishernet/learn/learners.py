@@ -21,7 +21,7 @@ from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan, with_la
 from fishernet.learn.conditional_fits import fit_conditionals
 from fishernet.learn.cross_validation import Likelihood, PredictionQuality
 from fishernet.learn.fitting import KINDS, check_smoothing, gaussian_network, may_begin, parameters
-from fishernet.learn.hidden_columns import hidden_chow_liu
+from fishernet.learn.hidden_columns import ESS, hidden_chow_liu
 from fishernet.learn.local_learning import counted, known_cells, local_structure
 from fishernet.learn.missing.incomplete import em_fit
 from fishernet.learn.pseudo_likelihood import gaussian_graph
@@ -432,7 +432,7 @@ class Markov(Learner):
         return {"edges": network.edges, **asked, "rule": self.rule, "tests": self.found.n_tests}
 
 
-class HiddenTree(Learner):
+class TreeOfHidden(Learner):
     """A tree of hidden variables above the columns."""
 
     called, asked_by = "a hidden Chow-Liu tree", ("model", "hidden-chow-liu")
@@ -441,7 +441,7 @@ class HiddenTree(Learner):
     kept = "states"
     from_counts = False
 
-    def __init__(self, seed: int, ess: float = 10.0, **options: Any) -> None:
+    def __init__(self, seed: int, ess: float = ESS, **options: Any) -> None:
         self.ess = ess
         self.options: dict[str, Any] = {"seed": seed, "ess": ess, **options}
 
@@ -473,7 +473,7 @@ LEARNERS: dict[str, type[Learner]] = {
     "tan": Tan,
     "kdb": Kdb,
     "chow-liu": Tree,
-    "hidden-chow-liu": HiddenTree,
+    "hidden-chow-liu": TreeOfHidden,
     "gaussian": Gaussian,
     "markov": Markov,
     FRACTIONAL: BayesianOfNumbers,

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import base64
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet.base.errors import FishernetWarning
 from fishernet.data import Table
 from fishernet.explain.responses import OfTables
+from fishernet.kernels.rows import distinct_rows
 from fishernet.reports.blocks import Fields, base64_of
+from fishernet.reports.network import PageNetwork
+from fishernet.reports.sections import paragraph
 
 MOST_CELLS = 60_000  # of the rows in a page
 
@@ -42,16 +43,35 @@ def behind_answers(model: Any, table: Table, *, rows: bool) -> Fields | None:
         "weights": [base64_of(pulls.sum(axis=1)) for pulls in response.pulls],
         "rows": [base64_of(np.asarray(counts, dtype=np.float64).sum(axis=1)) for counts in response.counts],
     }
-    return found | (_kinds(table.codes) if rows else {})
+    return found | (_kinds(table) if rows else {})
 
 
-def _kinds(codes: Sequence[npt.NDArray[Any]]) -> Fields:
+def _kinds(table: Table) -> Fields:
     """Return the rows that differ, the most frequent first: the first row of each, how many, and its states."""
-    stacked = np.stack([np.asarray(column, dtype=np.uint32) for column in codes], axis=1)
-    _, first, counts = np.unique(stacked, axis=0, return_index=True, return_counts=True)
-    most = max(1, MOST_CELLS // stacked.shape[1])
-    order = np.lexsort((first, -counts))[:most]
-    states = [base64.b64encode(column[first[order]].astype("<u2").tobytes()).decode("ascii") for column in stacked.T]
+    distinct, kind = distinct_rows(table)
+    counts, first = np.bincount(kind), np.unique(kind, return_index=True)[1]
+    order = np.lexsort((first, -counts))[: max(1, MOST_CELLS // len(table.names))]
+    states = [base64.b64encode(codes[order].astype("<u4").tobytes()).decode("ascii") for codes in distinct.codes]
     return {
         "kinds": {"first": first[order].tolist(), "counts": counts[order].tolist(), "states": states, "all": len(first)}
     }
+
+
+WHY = """<p>One row more changes an answer a little; by how much says which rows are behind it. An influence of 0.01
+means that one more such row makes it more probable by about a hundredth of its probability.</p>
+<p class="buttons"><label>Why <select id="why-variable"></select></label>
+<label>= <select id="why-state"></select></label></p>
+<p id="why-said" role="status" aria-live="polite"></p><div id="why-shown"></div>"""
+
+
+def why(network: PageNetwork, target: str | None) -> str:
+    """Return where a reader asks which rows are behind an answer; nothing where that cannot be told."""
+    if network.behind is None:
+        return ""
+    at = network.names.index(target) if target in network.names else -1
+    kinds = network.behind.get("kinds")
+    said = ""
+    if kinds and len(kinds["first"]) < kinds["all"]:
+        said = f"The page holds the {len(kinds['first']):,} most frequent of {kinds['all']:,} different rows."
+    head = f'<section id="why" aria-labelledby="why-h" data-target="{at}" hidden>'
+    return f'{head}<h2 id="why-h">Which rows make it so?</h2>{WHY}{said and paragraph(said)}</section>'

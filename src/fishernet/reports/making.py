@@ -28,7 +28,7 @@ from fishernet.learn import bayesian_network, parameters
 from fishernet.learn.numbers.preparing import prepared
 from fishernet.reports import findings as found
 from fishernet.reports import sections
-from fishernet.reports.behind import behind_answers
+from fishernet.reports.behind import behind_answers, why
 from fishernet.reports.drawing import is_drawn, svg
 from fishernet.reports.findings import Findings, Material
 from fishernet.reports.network import PageNetwork
@@ -165,8 +165,10 @@ def report(
     elif later is not None:
         other = later.conform(material.table.variables)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
-    behind = behind_answers(material.model, material.table, rows=material.names_rows)
-    network = replace(PageNetwork.of(material.model), behind=behind)
+    network = PageNetwork.of(material.model)
+    if network.inference is not None:
+        behind = behind_answers(material.model, material.table, rows=material.names_rows)
+        network = replace(network, behind=behind)
     html = page_of(findings, network, title or "Report")
     reasons = {**findings.left_out, **({} if network.inference else {"inference": network.reason})}
     made = Report(title or "Report", html, material.model, MappingProxyType(reasons))
@@ -264,7 +266,7 @@ def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
     main = "".join(
         (
             sections.explore(network, drawing, beside=width <= BESIDE),
-            sections.why(network, None if findings.prediction is None else findings.prediction.target),
+            why(network, None if findings.prediction is None else findings.prediction.target),
             sections.change(findings),
             sections.target(findings),
             sections.edges(findings),

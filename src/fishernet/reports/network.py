@@ -57,7 +57,7 @@ class PageNetwork:
 
     def fields(self) -> Fields:
         """Return what is written into the page as JSON."""
-        behind = {} if self.behind is None or self.inference is None else {"behind": self.behind}
+        behind = {} if self.behind is None else {"behind": self.behind}
         return {"names": self.names, "states": self.states, **(self.inference or {}), **behind}
 
 

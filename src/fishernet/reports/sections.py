@@ -584,26 +584,6 @@ def explore(network: PageNetwork, drawing: str, *, beside: bool, small: bool = F
     return section("explore", "What if?", "" if small else said, controls, both)
 
 
-WHY = """<p>One row more changes an answer a little; by how much says which rows are behind it. An influence of 0.01
-means that one more such row makes it more probable by about a hundredth of its probability.</p>
-<p class="buttons"><label>Why <select id="why-variable"></select></label>
-<label>= <select id="why-state"></select></label></p>
-<p id="why-said" role="status" aria-live="polite"></p><div id="why-shown"></div>"""
-
-
-def why(network: PageNetwork, target: str | None) -> str:
-    """Return where a reader asks which rows are behind an answer; nothing where that cannot be told."""
-    if network.behind is None or network.inference is None:
-        return ""
-    at = network.names.index(target) if target in network.names else -1
-    kinds = network.behind.get("kinds")
-    said = ""
-    if kinds and len(kinds["first"]) < kinds["all"]:
-        said = f"The page holds the {len(kinds['first']):,} most frequent of {kinds['all']:,} different rows."
-    head = f'<section id="why" aria-labelledby="why-h" data-target="{at}" hidden>'
-    return f'{head}<h2 id="why-h">Which rows make it so?</h2>{WHY}{said and paragraph(said)}</section>'
-
-
 def _has_children(network: PageNetwork) -> bool:
     found = network.inference or {}
     return "blocks" in found or any(factor["child"] >= 0 for factor in found.get("factors", ()))

@@ -29,11 +29,6 @@ def hidden_names(net: BayesianNetwork, hidden: str | Iterable[str]) -> tuple[str
     return tuple(names)
 
 
-def hidden_of(model: Any) -> tuple[str, ...]:
-    """Return the names of the variables that a model knows to be hidden."""
-    return tuple(variable.name for variable in model.variables if variable.hidden)
-
-
 class ExpectedFeatures:
     """E[f | x] under a network of tables, where cells of x are missing and variables may be hidden.
 

@@ -25,8 +25,9 @@ import numpy.typing as npt
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
+from fishernet.data.variable import hidden_among
 from fishernet.kernels.features import Features, Matrix
-from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, hidden_of, kernel_features
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, kernel_features
 from fishernet.kernels.fisher.expected_mixed import ExpectedMixedFeatures
 from fishernet.kernels.fisher.kernel import FisherKernel
 from fishernet.kernels.kernel import FeatureMade, ModelKernel
@@ -91,7 +92,7 @@ class HiddenVariableKernel(FeatureMade):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
-        names = hidden_names(net, hidden) or hidden_of(net)
+        names = hidden_names(net, hidden) or hidden_among(net.variables)
         if (
             net.inference in ("normal", "mixed")
             and isinstance(group_probabilities, str)

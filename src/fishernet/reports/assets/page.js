@@ -295,7 +295,7 @@ class Page {
     });
     this.nodes.forEach((node) => this.updateNode(node, Number(node.dataset.v), marginals));
     this.updateKnown();
-    this.updateWhy(marginals);
+    this.updateWhy(found);
     this.say(logEvidence, explained);
     this.link.hidden = true;
     if (writes) this.writeAddress();
@@ -431,11 +431,12 @@ class Page {
     this.whyState.value = String(prior.indexOf(Math.max(...prior)));
   }
 
-  updateWhy(marginals) {
+  updateWhy(found) {
     if (!this.why) return;
     const { names, states } = this.network;
     const [v, state] = [Number(this.whyVariable.value), Number(this.whyState.value)];
-    const cells = marginals && this.why.cells(this.seen, this.done, v, state);
+    const { marginals } = found;
+    const cells = this.why.cells(found, this.seen, this.done, v, state);
     const said = document.getElementById("why-said");
     const shown = document.getElementById("why-shown");
     if (!cells) {

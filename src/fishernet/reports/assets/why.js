@@ -2,11 +2,11 @@
 /* The rows behind an answer (fishernet.explain): by how much one more row would change the logarithm of a probability,
  * from the clique tree's own tables. `network.behind` has the weight of every configuration of each conditional. */
 
-/** Return the numbers that a text in base64 holds, two bytes each. */
+/** Return the numbers that a text in base64 holds, four bytes each. */
 function codesOf(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);
-  return Uint16Array.from({ length: bytes.length / 2 }, (_, at) => view.getUint16(2 * at, true));
+  return Uint32Array.from({ length: bytes.length / 4 }, (_, at) => view.getUint32(4 * at, true));
 }
 
 class Why {
@@ -31,11 +31,10 @@ class Why {
 
   /**
    * Return by how much one more row in each cell of every conditional changes log P(v = state | what is known), null
-   * where that is impossible, or known.
+   * where that is impossible, or known. `before` is what the tree answers to what is known.
    */
-  cells(seen, done, v, state) {
-    if (seen.has(v) || done.has(v)) return null;
-    const before = this.tree.propagate(seen, done);
+  cells(before, seen, done, v, state) {
+    if (!before.tables || seen.has(v) || done.has(v)) return null;
     const after = this.tree.propagate(new Map([...seen, [v, state]]), done);
     if (!after.tables) return null;
     return this.conditionals.map(({ child, home, cells, table, weights }) => {
