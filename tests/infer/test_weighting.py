@@ -52,6 +52,15 @@ def test_one_variable_of_which_all_is_known_is_exact() -> None:
     assert (found.standard_errors < 1e-12).all()
 
 
+def test_the_largest_table_fits() -> None:
+    """A row says of one cell alone: no table of rows by cells, of which 4,096 by 2^22 would be 137 GB, is made."""
+    net = random_network(1, [2] * 22)
+    found = fn.infer.estimate(net, net.names, n=5_000, seed=1)
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-9)
+    one = fn.infer.estimate(net, net.names[:2], n=5_000, seed=1)
+    np.testing.assert_allclose(found.probabilities.sum(axis=tuple(range(2, 22))), one.probabilities, rtol=1e-9)
+
+
 def test_a_seed_repeats_it() -> None:
     one, other = (fn.infer.estimate(ASIA, ["lung"], given=GIVEN, n=5_000, seed=3) for _ in range(2))
     assert (one.probabilities == other.probabilities).all()

@@ -32,7 +32,7 @@ from fishernet.data import Table
 from fishernet.data.variable import State
 from fishernet.infer.factors import Array, Network, check_held, network_of
 from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, is_sampled, sampled_of
-from fishernet.infer.weighting import weighted_shares
+from fishernet.infer.weighting import cells_of_rows, weighted_shares
 
 
 class ChainKeywords(TypedDict, total=False):
@@ -353,9 +353,7 @@ def _grouped_shares(rows: Table, where: tuple[int, ...], shape: tuple[int, ...],
 
     The errors of a large table cost more than it does: they are taken from whole chains, or from two groups of rows.
     """
-    cells = np.zeros(rows.n_rows, dtype=np.int64)
-    for v, r in zip(where, shape, strict=True):
-        cells = cells * r + rows.codes[v]
+    cells = cells_of_rows(rows, where, shape)
     n_cells = int(np.prod(shape))
     n_groups = n_chains * BATCHES
     group = np.arange(rows.n_rows) // (rows.n_rows // n_groups)

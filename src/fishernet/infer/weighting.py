@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
@@ -27,7 +28,7 @@ from fishernet.data.variable import State
 from fishernet.infer.evidence import Evidence
 from fishernet.infer.factors import Array
 
-BLOCK = 2**12  # rows at a time
+BLOCK, MOST_SHARES = 2**12, 2**22  # rows at a time, and the shares that they may have
 
 
 def weighted_shares(
@@ -41,7 +42,7 @@ def weighted_shares(
     codes = {v: int(observed.states[v]) for v in observed.observed}
     set_apart = net.intervened(codes) if codes else net
     top, sums = -math.inf, [0.0] * 5  # of w, w f, w^2, w^2 f, w^2 f^2, over rows with weights up to exp(top)
-    for block, size in enumerate(_sizes(n)):
+    for block, size in enumerate(_sizes(net, where, codes, n)):
         rows = set_apart.sample(size, seed=np.random.default_rng([seed, block]))
         logs = np.zeros(size)
         for v in codes:
@@ -55,8 +56,7 @@ def weighted_shares(
             top = most
         weights = np.exp(logs - top)
         counting = np.flatnonzero(weights)
-        w, f = weights[counting], _shares(net, where, codes, rows[counting])
-        added: tuple[Any, ...] = (w.sum(), w @ f, w @ w, w**2 @ f, w**2 @ f**2)
+        added = _sums(net, where, codes, rows[counting], weights[counting])
         sums = [of + more for of, more in zip(sums, added, strict=True)]
     total, of_cells, squared, squared_of_cells, squares_of_cells = sums
     if not total:
@@ -75,9 +75,12 @@ def weighted_shares(
     return found, errors, worth
 
 
-def _sizes(n: int) -> Iterator[int]:
-    for first in range(0, n, BLOCK):
-        yield min(BLOCK, n - first)
+def _sizes(net: Any, where: Sequence[int], codes: Mapping[int, int], n: int) -> Iterator[int]:
+    """Return how many rows are drawn at a time."""
+    shares = net.variables[where[0]].cardinality if _is_averaged(where, codes) else 1
+    most = max(1, min(BLOCK, MOST_SHARES // shares))
+    for first in range(0, n, most):
+        yield min(most, n - first)
 
 
 def _is_averaged(where: Sequence[int], codes: Mapping[int, int]) -> bool:
@@ -85,15 +88,23 @@ def _is_averaged(where: Sequence[int], codes: Mapping[int, int]) -> bool:
     return len(where) == 1 and where[0] not in codes
 
 
-def _shares(net: Any, where: Sequence[int], codes: Mapping[int, int], rows: Table) -> Array:
-    """Return what each row says of the cells, (n_rows, cells): shares, of several variables one 1."""
+def _sums(net: Any, where: Sequence[int], codes: Mapping[int, int], rows: Table, w: Array) -> tuple[Any, ...]:
+    """Return the sums over rows of w, w f, w^2, w^2 f, w^2 f^2; f is what a row says of each cell."""
     if _is_averaged(where, codes):
-        return _given_others(net, where[0], rows)
-    sizes = [net.variables[v].cardinality for v in where]
-    cells = np.ravel_multi_index([rows.codes[v].astype(np.int64) for v in where], sizes)
-    found: Array = np.zeros((rows.n_rows, math.prod(sizes)))
-    found[np.arange(rows.n_rows), cells] = 1
-    return found
+        f = _given_others(net, where[0], rows)
+        return w.sum(), w @ f, w @ w, w**2 @ f, w**2 @ f**2
+    shape = tuple(net.variables[v].cardinality for v in where)
+    cells = cells_of_rows(rows, where, shape)  # of which f is 1
+    of_cells, squared = (np.bincount(cells, of, math.prod(shape)) for of in (w, w**2))
+    return w.sum(), of_cells, w @ w, squared, squared
+
+
+def cells_of_rows(rows: Table, where: Sequence[int], shape: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the cell of each row in a flat table of some variables, (n_rows,)."""
+    cells = np.zeros(rows.n_rows, dtype=np.int64)
+    for v, r in zip(where, shape, strict=True):
+        cells = cells * r + rows.codes[v]
+    return cells
 
 
 def _given_others(net: Any, v: int, rows: Table) -> Array:

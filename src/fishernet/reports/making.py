@@ -199,11 +199,7 @@ def _material(
         if bins is not None:
             raise FishernetError("bins= cannot be combined with model=; the model has its states", parameter="bins")
         fitted = _fitted(model, original)
-        return (
-            original,
-            Material(original.conform(fitted.variables), fitted, False, seed),
-            (),
-        )
+        return original, Material(original.conform(fitted.variables), fitted, False, seed), ()
     ready = prepared(original, bins, keep=[] if target is None else [target])
     numbers = {v.name for v in original.variables if v.is_continuous}
     if later is not None:
