@@ -161,9 +161,8 @@ class NetworkSteps:
     def __init__(self, rows: Table, priors: Sequence[float], max_table: int = MAX_TABLE) -> None:
         self._rows, self._priors, self._max_table = rows, priors, max_table
         self._weights = row_weights(rows)
-        self._completed: HiddenForest | CompletedRows | None = (
-            None  # made at the first model, whose graph is that of all
-        )
+        # Made at the first model, whose graph is that of all.
+        self._completed: HiddenForest | CompletedRows | None = None
         missing = sum(rows.missing_counts().values())
         self.size: int = rows.n_rows * len(rows.variables) - missing
 
