@@ -25,8 +25,9 @@ from fishernet.cli.models import (
     require,
     wrong_kind,
 )
-from fishernet.cli.options import Reading, model_argument, text_options, weights_option
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, shown
+from fishernet.cli.options import Reading, count, model_argument, text_options, weights_option
+from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown
+from fishernet.explain.influence import told_of_agreement
 from fishernet.infer import Beside, Conditioned
 from fishernet.infer.beside import MARKED, shares_shown
 from fishernet.infer.evidence import impossible
@@ -71,6 +72,7 @@ MOST_SHOWN_COLUMNS = 8
     help="Show the rows of TABLE, which the model was learned from, that raise and lower the answer for NAME most.",
 )
 @click.option("--by", metavar="COLUMN", help="With --why: what the rows of each label of COLUMN do to the answer.")
+@count("--graphs", help="With --why: the mean over so many graphs, each learned again from half of the rows.")
 @weights_option
 @text_options
 @answering()
@@ -85,6 +87,7 @@ def query(
     data: Path | None,
     why: Path | None,
     by: str | None,
+    graphs: int | None,
     weights: str | None,
     weight_kind: str | None,
 ) -> Answer:
@@ -127,8 +130,8 @@ def query(
         raise FishernetError("--weights is about the rows of --data or --why; give one too")
     if why is not None and (len(names) != 1 or joint or do or likely):
         raise FishernetError("--why explains the answer for one NAME, given states alone; leave out the rest")
-    if by is not None and why is None:
-        raise FishernetError("--by divides the rows of --why; give that too")
+    if why is None and (by is not None or graphs is not None):
+        raise FishernetError(f"{'--graphs' if by is None else '--by'} is about the rows of --why; give that too")
     if data is not None and (do or explain):
         other = "--do" if do else "--most-probable"
         raise FishernetError(f"--data shows rows as they were seen, which say nothing of {other}; take one of them")
@@ -167,18 +170,22 @@ def query(
         how = Reading(weights=weights, weight_kind=weight_kind, unknown="missing")
         facts |= _beside(network, facts, data, how)
     if why is not None:
-        facts["why"] = _why(network, names[0], seen, why, Reading(weights=weights, weight_kind=weight_kind), by)
+        how = Reading(weights=weights, weight_kind=weight_kind)
+        facts["why"] = _why(network, names[0], seen, why, how, by, graphs)
     return Answer(facts, _text(facts))
 
 
-def _why(network: Any, name: str, seen: Known, path: Path, how: Reading, by: str | None) -> Facts:
+def _why(network: Any, name: str, seen: Known, path: Path, how: Reading, by: str | None, graphs: int | None) -> Facts:
     """Return the rows of a table that raise and lower the answer for a variable most, and those of each label."""
     table = how.read_known(path, network.variables)
-    found = explanations.rows(network, table, query=name, given=seen)
+    with progress_bar() as progress:
+        found = explanations.rows(network, table, query=name, given=seen, graphs=graphs, seed=SEED, progress=progress)
     frame = found.to_frame()
     most = min(MOST_ROWS, found.n_rows)
     ends = [row for part in (frame[:most], frame[max(most, found.n_rows - most) :]) for row in part.to_pylist()]
     facts: Facts = {"table": str(path), "rows": found.n_rows, "answer": found.said, "value": found.answer, "ends": ends}
+    if graphs is not None:
+        facts = {**facts, "graphs": graphs, "seed": SEED, "agreement": found.agreement}
     if by is None:
         return facts
     return {**facts, "by": by, "groups": group_facts(found.by(labels_in(path, by)))}
@@ -358,6 +365,8 @@ def _why_text(why: Facts) -> Iterator[str]:
     yield ""
     by = f"by {several(why['rows'], 'row')}; those that raise and lower it most"
     yield f"{why['answer']} = {number(why['value'])}, {by}"
+    if "agreement" in why:
+        yield told_of_agreement(why["agreement"])
     ends = why["ends"]
     few = [*ends[:MOST_SHOWN], *ends[-MOST_SHOWN:]] if len(ends) > 2 * MOST_SHOWN else ends
     names = [name for name in ends[0] if name not in ("row", "influence")][:MOST_SHOWN_COLUMNS]

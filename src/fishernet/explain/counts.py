@@ -131,6 +131,12 @@ def smoothing_of(theta: Tables, counts: Tables, near: float, usual: Sequence[flo
     return None
 
 
+def smoothing_said(smoothing: list[Smoothing] | None) -> float | str:
+    """Return with what `fishernet.learn.parameters` smooths in that way: the first family's, where each has its own."""
+    kind = smoothing[0].kind if smoothing else 1.0
+    return kind if isinstance(kind, str) else float(np.ravel(kind)[0])
+
+
 def _pseudo_count_sums(theta: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
     """Return the squares and products of each group by which ``a (1 - r theta) = theta N - n`` is solved."""
     slope, level = 1 - theta.shape[1] * theta, theta * counts.sum(axis=1, keepdims=True) - counts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,14 @@ from fishernet.base import check
 from fishernet.base.display import Framed, aligned
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, cut, several
+from fishernet.base.progress import Progress
+from fishernet.base.random import Seed, fixed_seed
 from fishernet.data.arrays import row_positions
 from fishernet.data.frames.rows import arrow_rows
 from fishernet.data.matching import as_data, is_table, listed_items
-from fishernet.explain.answers import Answer, answer_of
+from fishernet.explain.answers import answer_of
 from fishernet.explain.counts import Response
+from fishernet.explain.near_graphs import MeanAnswer, OverGraphs, over_graphs
 from fishernet.explain.number_responses import OfBoth
 from fishernet.explain.responses import OfTables
 from fishernet.explain.string_responses import OfStrings
@@ -29,6 +32,7 @@ from fishernet.models.model import Model
 
 Numbers = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
+Made = TypeVar("Made")  # the responses of one network, or of several
 
 SHOWN = 5  # rows for and against that str() shows
 FEW = 8  # rows, from which on they are taken out one by one, with another look at the influence of the others
@@ -166,7 +170,8 @@ class Influence(Framed):
     it. A row that is taken out takes its value times its weight away."""
     _table: Any = field(repr=False)  # a Table, or strings
     _response: Response = field(repr=False)
-    _asked: Answer = field(repr=False)
+    _asked: Any = field(repr=False)  # an Answer, or the mean of one, or what an arc gains
+    _over: OverGraphs | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -181,6 +186,15 @@ class Influence(Framed):
         to 256 ways; in more it is that of `values`. Infinite where the answer's probability hangs on the row alone.
         """
         return self._response.removals(self._asked)
+
+    @cached_property
+    def agreement(self) -> float | None:
+        """How far networks that are learned again, graph and all, answer as `values` say; None where the graph is held.
+
+        The rank correlation, over the halves from which the graphs were learned, between the answers of the networks of
+        these halves and the sums of the values of their rows. NaN where all answers are equal.
+        """
+        return None if self._over is None else self._over.agreement(self._asked, self.values)
 
     def exact(self, rows: Any) -> Numbers:
         """Return the answer, less what it is after a new fit without each of some rows, (k,).
@@ -302,7 +316,10 @@ class Influence(Framed):
             [str(int(row)), f"{self.values[row]:+.3g}", *(cut(str(cell), 16) for cell in of)]
             for row, of in zip(shown, cells, strict=True)
         ]
-        return "\n".join([f"{self.said} = {self.answer:.6g}, and the rows behind it", *aligned([header, *rows])])
+        first = [f"{self.said} = {self.answer:.6g}, and the rows behind it"]
+        if self.agreement is not None:
+            first.append(told_of_agreement(self.agreement))
+        return "\n".join([*first, *aligned([header, *rows])])
 
     # --------------------------------------------------------------------------------------------- what rows there are
 
@@ -318,12 +335,12 @@ class Influence(Framed):
         weights[out] = 0.0
         return weights
 
-    def _left(self, asked: Answer, out: Rows) -> float:
+    def _left(self, asked: Any, out: Rows) -> float:
         """Return an answer of the network fitted to the rows that are left."""
         self._require_learning_table()
         if len(out) == self.n_rows:
             raise SchemaError("no row is left to fit a network to; leave some in")
-        return asked.of(self._response.without(self._kept(out)))
+        return float(asked.of(self._response.without(self._kept(out))))
 
     def _require_learning_table(self) -> None:
         if not self._response.refits:
@@ -335,7 +352,7 @@ class Influence(Framed):
     def _refitted(self, out: Rows) -> float:
         return self._left(self._asked, out)
 
-    def _put_back(self, asked: Answer, out: Rows, harm: Numbers, sign: float) -> Rows:
+    def _put_back(self, asked: Any, out: Rows, harm: Numbers, sign: float) -> Rows:
         """Return the rows that are needed of those that turn an answer; the weakest are tried first."""
         needed = out[np.argsort(harm[out], kind="stable")]
         for row in needed[:MOST_TRIED]:
@@ -343,6 +360,14 @@ class Influence(Framed):
             if len(rest) and sign * self._left(asked, rest) <= 0:
                 needed = rest
         return needed
+
+
+def told_of_agreement(agreement: float) -> str:
+    """Return in words how far networks that are learned again answer as influences say."""
+    if math.isnan(agreement):
+        return "networks that are learned again from halves of the rows all give the same answer"
+    again = "networks that are learned again from halves of the rows answer as these say"
+    return f"{again} with a rank correlation of {agreement:.2f}"
 
 
 def labels_of(table: Any, column: Any) -> tuple[list[Any], Rows]:
@@ -363,15 +388,14 @@ def labels_of(table: Any, column: Any) -> tuple[list[Any], Rows]:
 
 
 # of one network and table, that are often asked for many answers; they live as long as an Influence does
-_responses: weakref.WeakValueDictionary[tuple[int, int, float | None], Response] = weakref.WeakValueDictionary()
+_responses: weakref.WeakValueDictionary[tuple[Any, ...], Any] = weakref.WeakValueDictionary()
 RESPONSES: dict[str, Any] = {"states": OfTables, "numbers": OfBoth, "mixed": OfBoth, "symbols": OfStrings}
 
 
-def _remembered(net: Any, table: Any, n_rows: float | None) -> Response:
-    key = id(net), id(table), n_rows  # a response holds both
-    found = _responses.get(key)
+def _remembered(key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    found: Made | None = _responses.get(key)
     if found is None:
-        found = _responses[key] = RESPONSES[net.values](net, table, n_rows)
+        found = _responses[key] = make()
     return found
 
 
@@ -384,12 +408,15 @@ def rows(
     given: Any = None,
     log_prob: Any = None,
     n_rows: float | None = None,
+    graphs: int | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
 ) -> Influence:
     """Return how much each row of the learning table has to do with an answer of a model.
 
     To first order that is the Fisher kernel between the answer's derivative and the row, over the number of rows: the
     influence function of maximum likelihood [1]_ [2]_. Smoothing, weights and missing cells are counted; the graph is
-    held.
+    held, or `graphs` of them are.
 
     Parameters
     ----------
@@ -413,6 +440,15 @@ def rows(
     n_rows : float, optional
         How many rows the network was learned from, where `table` is not these rows: what its rows would do, each to
         first order.
+    graphs : int, optional
+        Over how many graphs answer and influences are averaged, each learned from a random half of the rows by
+        `fishernet.learn.dag` and fitted to all. A network that is learned again, graph and all, from a part of the rows
+        answers by such a graph; the influences then say how, and ``agreement`` how well (docs/studies/influence.md). Of
+        Bayesian networks that were learned from `table`; their conditionals are tables or regressions.
+    seed : None, int or numpy.random.Generator
+        Of the halves. Without one the same halves serve for all answers as long as an Influence of them is there.
+    progress : callable or True, optional
+        True for a bar, or ``progress("learning graphs from halves", graphs done, graphs)``.
 
     Returns
     -------
@@ -462,6 +498,12 @@ def rows(
     if n_rows is not None:
         check.number(n_rows, "n_rows", least=1)
     answer = answer_of(net, query, state, given, log_prob)
-    response = _remembered(net, data, n_rows)
-    values = response.values(answer)
-    return Influence(answer.said, answer.of(response.net), values, data, response, answer)
+    make = RESPONSES[net.values]
+    key = id(net), id(data), n_rows  # a response holds both
+    response = _remembered(key, lambda: make(net, data, n_rows))
+    if graphs is None:
+        return Influence(answer.said, answer.of(net), response.values(answer), data, response, answer)
+    mean = MeanAnswer(answer, check.integer(graphs, "graphs", least=1))
+    halves = *key, graphs, None if seed is None else fixed_seed(seed)
+    over = _remembered(halves, lambda: over_graphs(response, lambda of: make(of, data, None), graphs, seed, progress))
+    return Influence(mean.said, mean.of(over.net), over.values(mean), data, over, mean, over)

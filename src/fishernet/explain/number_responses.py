@@ -13,7 +13,7 @@ import numpy as np
 from fishernet.base.errors import warn
 from fishernet.data import Table
 from fishernet.explain.answers import Answer
-from fishernet.explain.counts import OF_OTHER_ROWS, Numbers, Tables
+from fishernet.explain.counts import OF_OTHER_ROWS, Numbers, Smoothing, Tables, smoothing_said
 from fishernet.explain.responses import OfTables
 from fishernet.infer.parent_moments import ParentMoments, moments_of_parents
 from fishernet.kernels.fisher.expected_mixed import family_entries
@@ -64,10 +64,15 @@ class OfBoth:
         return bool(np.abs(self.weights @ values[:, :-1]).max() > CLOSE_OF_NUMBERS * self.total)
 
     @property
+    def smoothing(self) -> list[Smoothing] | None:
+        """How counts of labels became probabilities."""
+        return self.labels.smoothing
+
+    @property
     def _smoothing(self) -> float:
         """The pseudo-count of labels, by which the rows added to each configuration go as well."""
-        kinds = [smoothing.kind for smoothing in self.labels.smoothing or ()]
-        return float(np.ravel(kinds[0])[0]) if kinds and not isinstance(kinds[0], str) else 1.0
+        said = smoothing_said(self.smoothing)
+        return 1.0 if isinstance(said, str) else said
 
     def _moments(self, of_network: bool) -> list[ParentMoments | None]:
         if of_network:
