@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "gaussian/normal_mass.hpp"
 
@@ -10,6 +11,8 @@ namespace fishernet {
 namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::size_t most_kept = std::size_t{1} << 21;  // numbers of a run, of what rows with equal labels share
+constexpr double most_keys = 4e18;
 
 // The logarithm of the sum of exponentials of n values a stride apart.
 double log_sum(const double* values, std::size_t n, std::size_t stride) {
@@ -96,10 +99,11 @@ private:
 // What is known of one row after the other.
 class MixedGap::Run {
 public:
-    // Of one block: of each state of its scope, the means of its members, and a lower triangle whose product with its
-    // transpose is their covariance.
+    // Of one block: of each state of its scope, the means of its members, a lower triangle whose product with its
+    // transpose is their covariance, and this.
     struct Numbers {
-        std::vector<double> mean, spread;
+        std::vector<double> mean;
+        const double *spread = nullptr, *covariance = nullptr;
     };
 
     Run(const MixedGap& gap, const MixedModel& model, const MixedRows& rows)
@@ -120,9 +124,9 @@ public:
             }
             regressions_.push_back(std::move(regressions));
             const auto states = static_cast<std::size_t>(cells_of(block.scope, gap.cardinalities_));
-            const auto h = block.members.size();
             factors_.emplace_back(states);
-            numbers.push_back({std::vector<double>(states * h), std::vector<double>(states * h * h)});
+            numbers.push_back({std::vector<double>(states * block.members.size())});
+            loads_.emplace_back(gap, model, block);
         }
     }
 
@@ -205,53 +209,119 @@ private:
         return block.known.size() + static_cast<std::size_t>(found - block.members.begin());
     }
 
+    // What the labels of rows say of a block's numbers, whatever these are: of each state of its scope the loadings, then
+    // the lower triangles of its members' spread, then their covariances. Rows with equal labels share it.
+    struct Loads {
+        Loads(const MixedGap& gap, const MixedModel& model, const Block& block) : key(gap, labels_of(gap, model, block), {}) {
+            keyed = cells_of(labels_of(gap, model, block), gap.cardinalities_) < most_keys;
+        }
+        static Scope labels_of(const MixedGap& gap, const MixedModel& model, const Block& block) {
+            Scope known;
+            for (const auto c : block.regressions) known = joined(known, ascending(model.conditionals[at(c)].labels));
+            std::erase_if(known, [&](std::int32_t v) { return gap.is_missing(v); });
+            return known;
+        }
+        static Scope ascending(Scope scope) {
+            std::sort(scope.begin(), scope.end());
+            return scope;
+        }
+
+        Reader key;
+        bool keyed;
+        std::unordered_map<std::size_t, std::vector<double>> known;
+        std::vector<double> last;
+    };
+
     // Every number of a block is a sum of independent noises. Their loadings are made triangular, known numbers first:
     // the triangle gives the density of what is known and, without cancellation, what is left open of the rest.
+    void find_loads(std::size_t number, std::vector<double>& found) {
+        const auto& block = gap_.blocks_[number];
+        const std::size_t d = block.size(), k = block.known.size(), h = d - k;
+        const std::size_t states = factors_[readers_.size() + number].size();
+        found.assign(states * (d * d + 2 * h * h), 0.0);
+        for (std::size_t s = 0; s < states; ++s) {
+            double* loads = found.data() + s * d * d;
+            for (std::size_t r = 0; r < bases_.size(); ++r) {
+                const auto& [reader, own, child, parents] = regressions_[number][r];
+                const double* values = values_of(number, r, s);
+                double* load = loads + child * d;
+                for (std::size_t p = 0; p < parents.size(); ++p) {
+                    if (parents[p] < 0) continue;
+                    for (std::size_t j = 0; j < d; ++j) load[j] += values[p + 1] * loads[at(parents[p]) * d + j];
+                }
+                load[child] = values[parents.size() + 1];
+            }
+            make_triangular(loads, d);
+            double* spread = found.data() + states * d * d + s * h * h;
+            double* covariance = spread + states * h * h;
+            for (std::size_t i = 0; i < h; ++i) {
+                std::copy_n(loads + (k + i) * d + k, h, spread + i * h);
+                for (std::size_t j = 0; j <= i; ++j) {
+                    double sum = 0;
+                    for (std::size_t e = 0; e < h; ++e) sum += spread[i * h + e] * spread[j * h + e];
+                    covariance[i * h + j] = covariance[j * h + i] = sum;
+                }
+            }
+        }
+    }
+
+    const double* loads_of(std::size_t number, const double* row) {
+        auto& [key, keyed, known, last] = loads_[number];
+        if (!keyed) {
+            find_loads(number, last);
+            return last.data();
+        }
+        const auto labels = key.base(row);
+        if (const auto found = known.find(labels); found != known.end()) return found->second.data();
+        auto& made = n_kept_ < most_kept ? known[labels] : last;
+        find_loads(number, made);
+        n_kept_ += made.size();
+        return made.data();
+    }
+
+    const double* values_of(std::size_t number, std::size_t r, std::size_t state) const {
+        const auto& regression = regressions_[number][r];
+        const auto configuration = bases_[r] + regression.reader.offsets_of_states()[state];
+        return regression.own->values.data() + configuration * (regression.parents.size() + 2);
+    }
+
     void read_block(std::size_t number, const double* row) {
         const auto& block = gap_.blocks_[number];
         auto& density = factors_[readers_.size() + number];
         const std::size_t d = block.size(), k = block.known.size(), h = d - k;
         bases_.clear();
         for (const auto& regression : regressions_[number]) bases_.push_back(regression.reader.base(row));
+        const double* of_labels = loads_of(number, row);
+        auto& [mean, spread, covariance] = numbers[number];
+        spread = of_labels + density.size() * d * d;
+        covariance = spread + density.size() * h * h;
+        means_.resize(d);
+        z_.resize(k);
         for (std::size_t s = 0; s < density.size(); ++s) {
-            means_.assign(d, 0.0);
-            loads_.assign(d * d, 0.0);
+            const double* loads = of_labels + s * d * d;
             for (std::size_t r = 0; r < bases_.size(); ++r) {
                 const auto& [reader, own, child, parents] = regressions_[number][r];
-                const double* values =
-                    own->values.data() + (bases_[r] + reader.offsets_of_states()[s]) * (parents.size() + 2);
+                const double* values = values_of(number, r, s);
                 double level = values[0];
-                double* load = loads_.data() + child * d;
                 for (std::size_t p = 0; p < parents.size(); ++p) {
-                    const double slope = values[p + 1];
-                    if (parents[p] < 0) {
-                        level += slope * row[at(own->numbers[p])];
-                        continue;
-                    }
-                    level += slope * means_[at(parents[p])];
-                    for (std::size_t j = 0; j < d; ++j) load[j] += slope * loads_[at(parents[p]) * d + j];
+                    level += values[p + 1] * (parents[p] < 0 ? row[at(own->numbers[p])] : means_[at(parents[p])]);
                 }
-                load[child] = values[parents.size() + 1];
                 means_[child] = level;
             }
-            make_triangular(loads_.data(), d);
             double total = 0;
-            z_.assign(k, 0.0);
             for (std::size_t i = 0; i < k; ++i) {
-                const double* load = loads_.data() + i * d;
+                const double* load = loads + i * d;
                 double off = row[at(block.known[i])] - means_[i];
                 for (std::size_t j = 0; j < i; ++j) off -= load[j] * z_[j];
                 z_[i] = off / load[i];
                 total += log_known(row, at(block.known[i]), off, std::fabs(load[i]));
             }
             density[s] = std::isnan(total) ? minus_infinity : total;
-            auto& [mean, spread] = numbers[number];
             for (std::size_t i = 0; i < h; ++i) {
-                const double* load = loads_.data() + (k + i) * d;
+                const double* load = loads + (k + i) * d;
                 double value = means_[k + i];
                 for (std::size_t j = 0; j < k; ++j) value += load[j] * z_[j];
                 mean[s * h + i] = value;
-                std::copy_n(load + k, h, spread.data() + (s * h + i) * h);
             }
         }
     }
@@ -270,8 +340,10 @@ private:
     std::vector<Reader> readers_;  // of the tables
     std::vector<std::vector<Regression>> regressions_;  // of the blocks
     std::vector<std::vector<double>> factors_, sums_, shares_;
+    std::vector<Loads> loads_;  // of the blocks
+    std::size_t n_kept_ = 0;
     std::vector<std::size_t> bases_;
-    std::vector<double> means_, loads_, z_;
+    std::vector<double> means_, z_;
 };
 
 MixedGap::MixedGap(const MixedModel& model, Scope missing, std::vector<std::int32_t> families,
@@ -423,14 +495,12 @@ MixedAnswer MixedGap::mixture(const MixedModel& model, const MixedRows& rows, co
             const auto& [h, places, state] = asked[b];
             for (std::size_t s = 0; s < states && !places.empty(); ++s) {
                 const double* mean = run.numbers[b].mean.data() + state[s] * h;
-                const double* spread = run.numbers[b].spread.data() + state[s] * h * h;
+                const double* covariance = run.numbers[b].covariance + state[s] * h * h;
                 const std::size_t cell = row * states + s;
                 for (const auto& [i, member] : places) {
                     found.mean[cell * d + i] = mean[member];
                     for (const auto& [j, other] : places) {
-                        double sum = 0;
-                        for (std::size_t e = 0; e < h; ++e) sum += spread[member * h + e] * spread[other * h + e];
-                        found.covariance[(cell * d + i) * d + j] = sum;
+                        found.covariance[(cell * d + i) * d + j] = covariance[member * h + other];
                     }
                 }
             }
@@ -496,7 +566,7 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
     struct Family {
         Scope numbers;  // ascending
         std::size_t block = 0, h = 0;
-        std::vector<std::int32_t> members;  // of each number: among the block's members, or -1
+        std::vector<std::pair<std::size_t, std::size_t>> missing;  // places of numbers, and among the block's members
         std::vector<std::uint32_t> state;   // of the block, at each state of the mixture
         Reader reader;
         MixedSums sums;
@@ -525,7 +595,6 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
             question = questions.end() - 1;
         }
         Family found{std::move(family), 0, 0, {}, {}, Reader(*this, labels, scope), sums[f]};
-        found.members.assign(found.numbers.size(), -1);
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             const auto& members = blocks_[b].members;
             for (std::size_t i = 0; i < found.numbers.size(); ++i) {
@@ -533,7 +602,7 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
                 if (member == members.end()) continue;
                 found.block = b;
                 found.h = members.size();
-                found.members[i] = static_cast<std::int32_t>(member - members.begin());
+                found.missing.emplace_back(i, static_cast<std::size_t>(member - members.begin()));
             }
         }
         if (found.h > 0) {
@@ -543,7 +612,12 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
     }
     Run run(*this, model, rows);
     Patience patience(check);
-    std::vector<double> log_prob(rows.rows.size()), shares, values;
+    std::vector<double> log_prob(rows.rows.size()), shares, values, products;
+    const auto multiply = [&](std::size_t d) {
+        for (std::size_t i = 0; i < d; ++i) {
+            for (std::size_t j = 0; j < d; ++j) products[i * d + j] = values[i] * values[j];
+        }
+    };
     for (std::size_t r = 0; r < rows.rows.size(); ++r) {
         patience.ask();
         const double* row = rows.of(r);
@@ -560,9 +634,11 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
                 const auto states = family.reader.offsets_of_states();
                 const std::size_t d = family.numbers.size(), h = family.h;
                 values.resize(d);
+                products.resize(d * d);
                 for (std::size_t i = 0; i < d; ++i) {
                     values[i] = row[at(family.numbers[i])] - origin[at(family.numbers[i])];
                 }
+                if (h == 0) multiply(d);
                 for (std::size_t s = 0; s < shares.size(); ++s) {
                     const double w = shares[s];
                     std::size_t cell = base + states[s];
@@ -573,30 +649,23 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
                     }
                     family.sums.weights[cell] += w;
                     if (d == 0 || w == 0) continue;
-                    const double* spread = nullptr;
                     if (h > 0) {
                         const auto& numbers = run.numbers[family.block];
-                        spread = numbers.spread.data() + family.state[s] * h * h;
-                        for (std::size_t i = 0; i < d; ++i) {
-                            if (family.members[i] < 0) continue;
-                            values[i] =
-                                numbers.mean[family.state[s] * h + at(family.members[i])] - origin[at(family.numbers[i])];
+                        const double* covariance = numbers.covariance + family.state[s] * h * h;
+                        for (const auto& [i, member] : family.missing) {
+                            values[i] = numbers.mean[family.state[s] * h + member] - origin[at(family.numbers[i])];
+                        }
+                        multiply(d);
+                        for (const auto& [i, member] : family.missing) {
+                            for (const auto& [j, other] : family.missing) {
+                                products[i * d + j] += covariance[member * h + other];
+                            }
                         }
                     }
                     double* first = family.sums.first + cell * d;
                     double* second = family.sums.second + cell * d * d;
-                    for (std::size_t i = 0; i < d; ++i) {
-                        first[i] += w * values[i];
-                        for (std::size_t j = 0; j <= i; ++j) {
-                            double product = values[i] * values[j];
-                            if (h > 0 && family.members[i] >= 0 && family.members[j] >= 0) {
-                                const double* a = spread + at(family.members[i]) * h;
-                                const double* b = spread + at(family.members[j]) * h;
-                                for (std::size_t e = 0; e < h; ++e) product += a[e] * b[e];
-                            }
-                            second[i * d + j] += w * product;
-                        }
-                    }
+                    for (std::size_t i = 0; i < d; ++i) first[i] += w * values[i];
+                    for (std::size_t e = 0; e < d * d; ++e) second[e] += w * products[e];
                 }
             }
         }
