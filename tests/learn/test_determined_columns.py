@@ -197,3 +197,11 @@ def test_a_sum_is_found_where_few_rows_are_complete() -> None:
     with pytest.warns(fn.FishernetWarning, match="the column 'sum' is a linear combination of 'a', 'c' "):
         found = fn.learn.structure(table)
     assert "sum" not in found.dag.names
+
+
+def test_what_is_determined_on_scales_is_told_so() -> None:
+    """A ratio is a difference of logarithms, and no linear combination of the columns as they are."""
+    random = np.random.default_rng(7)
+    width, length = np.exp(random.normal(0, 0.5, (2, 300)))
+    with pytest.warns(fn.FishernetWarning, match="'ratio' is a linear combination of .* on the scales that they"):
+        fn.learn.bayesian_network({"width": width, "length": length, "ratio": length / width})

@@ -12,7 +12,7 @@ import math
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from fishernet.data.source import Source, is_statistics
 from fishernet.data.statistics import Statistic
 from fishernet.data.statistics.counting import check_sets
 from fishernet.data.table import Table
-from fishernet.data.variable import Continuous, require_continuous
+from fishernet.data.variable import Column, Continuous, require_continuous
 
 Floats = npt.NDArray[np.float64]
 
@@ -292,11 +292,14 @@ def _combination(name: str, of: Iterable[str], rest: float) -> str:
     return f"the column {name!r} is a linear combination of {listed(of)} (collinear to {-math.log10(rest):.0f} digits)"
 
 
-def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool = True) -> Source:
+def without_determined(
+    source: Source, keep: Iterable[str] = (), *, center: bool = True, variables: Sequence[Column] | None = None
+) -> Source:
     """Return a source of numbers without the columns that are linear combinations of others, with a warning.
 
     Those go that others before them determine. The columns to keep count as the first, and never go: where one of them
     is a combination of other such columns, the learner refuses it. Columns that are not all numbers stay as they are.
+    `variables` say which numbers are on scales; without them the source's do.
     """
     keep = set(keep)
     if not source.variables or not all(variable.is_continuous for variable in source.variables):
@@ -307,7 +310,7 @@ def without_determined(source: Source, keep: Iterable[str] = (), *, center: bool
     found = {name: of for name, of in found.items() if name not in keep}
     if not found:
         return source
-    scaled = {variable.name for variable in source.variables if cast(Continuous, variable).scale is not None}
+    scaled = {v.name for v in variables or source.variables if v.is_continuous and v.scale is not None}
     warn("; ".join(_left_out(name, found, keep, scaled) for name in found))
     rest = [name for name in source.names if name not in found]
     if source.rows is not None:

@@ -267,7 +267,8 @@ def question_of(
     if how.takes_numbers and rules is None:
         required, forbidden = check.items(required, "required", "arcs"), check.items(forbidden, "forbidden", "arcs")
         every = _of_numbers(table, how)
-        table = without_determined(every, named_columns(required, start))
+        known = table.variables if is_source(table) else None
+        table = without_determined(every, named_columns(required, start), variables=known)
         if len(table.names) < len(every.names):
             tiers, forbidden = of_the_rest(every.names, table.names, tiers, forbidden)
     source = how.source(expected_numbers(table) if how.takes_numbers else table)
