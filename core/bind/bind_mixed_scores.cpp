@@ -5,14 +5,15 @@
 namespace fishernet::bind {
 namespace {
 
-void make_columns(MixedColumns* self, const In<std::int64_t>& cardinalities, const In<std::int32_t>& numbers, double total) {
+void make_columns(MixedColumns* self, const In<std::int64_t>& cardinalities, const In<std::int32_t>& numbers, double total,
+                  bool corrected) {
     require_ascending(view(numbers));
     if (numbers.size() && static_cast<std::size_t>(view(numbers).back()) >= cardinalities.size()) refuse("a number is out of range");
     if (!(total >= 0) || std::isinf(total)) refuse("the weights' sum is out of range");
     for (const auto states : view(cardinalities)) {
         if (states < 1) refuse("a column has no state");
     }
-    new (self) MixedColumns(view(cardinalities), view(numbers), total);
+    new (self) MixedColumns(view(cardinalities), view(numbers), total, corrected);
 }
 
 // The families but for labels that tell nothing, and the parameters that they have with these.
@@ -79,7 +80,8 @@ Out<double> scores_of_both(BoundMixedScores& self, const In<std::int32_t>& child
 
 void bind_mixed_scores(nb::module_& m) {
     nb::class_<MixedColumns>(m, "MixedColumns")
-        .def("__init__", &make_columns, nb::arg("cardinalities").noconvert(), nb::arg("numbers").noconvert(), nb::arg("total"))
+        .def("__init__", &make_columns, nb::arg("cardinalities").noconvert(), nb::arg("numbers").noconvert(), nb::arg("total"),
+             nb::arg("corrected"))
         .def("telling", &telling, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     nb::class_<BoundMixedScores>(m, "MixedScores")
         .def("__init__", &make_scores, nb::arg("columns"), nb::arg("store"), nb::arg("floors").noconvert(), nb::arg("price"),

@@ -18,11 +18,13 @@ FamilyList some_of(const Families& families, std::span<const std::int64_t> place
 
 }  // namespace
 
-MixedColumns::MixedColumns(std::span<const std::int64_t> cardinalities, std::span<const std::int32_t> numbers, double total)
+MixedColumns::MixedColumns(std::span<const std::int64_t> cardinalities, std::span<const std::int32_t> numbers, double total,
+                           bool corrected)
     : states_(cardinalities.begin(), cardinalities.end()),
       is_number_(cardinalities.size()),
       n_numbers_(static_cast<double>(numbers.size())),
-      total_(total) {
+      total_(total),
+      corrected_(corrected) {
     for (const auto v : numbers) {
         is_number_[static_cast<std::size_t>(v)] = true;
         states_[static_cast<std::size_t>(v)] = 1;
@@ -37,7 +39,9 @@ double MixedColumns::configurations(std::span<const std::int32_t> parents) const
 
 double MixedColumns::n_parameters(std::span<const std::int32_t> parents) const {
     const auto n = std::ranges::count_if(parents, [&](auto p) { return is_number(p); });
-    return configurations(parents) * (2 + static_cast<double>(n));
+    const double each = 2 + static_cast<double>(n);
+    const double times = corrected_ && n > 0 ? total_ / std::max(1.0, total_ - each - 1) : 1.0;
+    return configurations(parents) * each * times;
 }
 
 std::vector<std::int32_t> MixedColumns::telling(std::span<const std::int32_t> parents) const {

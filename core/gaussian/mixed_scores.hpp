@@ -14,16 +14,19 @@
 
 namespace fishernet {
 
-// Which columns are numbers, how many states the others have, and the weight of all rows.
+// Which columns are numbers, how many states the others have, and the weight of all rows; `corrected`: a regression's
+// parameters count for more where there are not many rows for each.
 class MixedColumns {
 public:
-    MixedColumns(std::span<const std::int64_t> cardinalities, std::span<const std::int32_t> numbers, double total);
+    MixedColumns(std::span<const std::int64_t> cardinalities, std::span<const std::int32_t> numbers, double total,
+                 bool corrected);
 
     std::size_t size() const { return states_.size(); }
     bool is_number(std::int32_t v) const { return is_number_[static_cast<std::size_t>(v)]; }
 
     // How many parameters the regressions of a family have: in each configuration of its labels a coefficient for each
-    // number, an intercept and a standard deviation.
+    // number, an intercept and a standard deviation. Where it is corrected, the k of a regression on numbers count as
+    // k n / (n - k - 1) of n rows (McQuarrie, 1999).
     double n_parameters(std::span<const std::int32_t> parents) const;
 
     // The parents of a family but for its labels where these have more configurations than rows tell of or memory holds.
@@ -35,6 +38,7 @@ private:
     std::vector<double> states_;  // 1 of numbers
     std::vector<bool> is_number_;
     double n_numbers_, total_;
+    bool corrected_;
 };
 
 struct NumberPrices {

@@ -275,7 +275,7 @@ def moment_store(source: Any = None) -> _core.MomentStore:
 
 def mixed_columns() -> _core.MixedColumns:
     """The same numbers beside labels."""
-    return _core.MixedColumns(STATES, i32(3, 4), float(TABLE.n_rows))
+    return _core.MixedColumns(STATES, i32(3, 4), float(TABLE.n_rows), False)
 
 
 MIXED_FAMILIES = i32(3, 4, 3), i64(0, 2, 4, 6), i32(0, 4, 1, 2, 0, 1)

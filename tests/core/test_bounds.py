@@ -69,14 +69,14 @@ def store(counted: Any = (), **changed: Any) -> Any:
 
 
 def of_store(made: Any, child: int = 1, floors: int = 3, parent: int = 0) -> Any:
-    columns = _core.MixedColumns(i64(2, 1, 1), i32(1, 2), 4.0)
+    columns = _core.MixedColumns(i64(2, 1, 1), i32(1, 2), 4.0, False)
     return _core.MixedScores(columns, made, np.zeros(floors), 1.0, 0.0, None).of_numbers(
         i32(child), i64(0, 1), i32(parent), True
     )
 
 
 def mixed_scores(labels: Any = None, price: float = 1.0, **changed: Any) -> Any:
-    arguments = {"cardinalities": i64(2, 1, 1), "numbers": i32(1, 2), "total": 4.0}
+    arguments = {"cardinalities": i64(2, 1, 1), "numbers": i32(1, 2), "total": 4.0, "corrected": False}
     columns = _core.MixedColumns(**(arguments | changed))
     return _core.MixedScores(columns, store([whole()]), np.zeros(3), price, 0.0, labels)
 

@@ -14,6 +14,8 @@ References
 ----------
 .. [1] S. G. Bottcher, "Learning Bayesian networks with mixed variables", AISTATS 2001; B. Andrews, J. Ramsey and G. F.
    Cooper, "Scoring Bayesian networks of mixed variables", International Journal of Data Science and Analytics 6, 2018.
+.. [2] A. D. R. McQuarrie, "A small-sample correction for the Schwarz SIC model selection criterion", Statistics and
+   Probability Letters 44, 1999.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class MixedTerms:
     price : float
         What a parameter costs, in nats.
     arc_price : float
-        What each parent of a number costs beside its parameters.
+        What each parent of a number costs beside its parameters, under a prior on graphs. With one, the k parameters of
+        a regression on numbers also count as ``k n / (n - k - 1)`` of n rows [2]_: else few rows buy regressions
+        without an error.
     averaged : bool
         Whether a likelihood of rows that are complete in a family is taken for as many as there are rows at all, where
         cells are missing.
@@ -58,7 +62,7 @@ class MixedTerms:
     def __init__(self, source: Source, price: float, *, averaged: bool, arc_price: float = 0.0) -> None:
         self._source, self._price, self._averaged, self._arc_price = source, price, averaged, arc_price
         cardinalities, numbers = kinds_of(source)
-        self._columns = _core.MixedColumns(cardinalities, numbers, float(source.total))
+        self._columns = _core.MixedColumns(cardinalities, numbers, float(source.total), arc_price > 0)
         self._numbers: list[int] = numbers.tolist()
         self.by_family: bool = source.has_missing or source.by_set
         self._singles: dict[int, Statistic] = {}
