@@ -9,8 +9,10 @@ nearest neighbours.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,13 +22,15 @@ from scipy.stats import spearmanr
 import fishernet as fn
 from studies.study import Array, Run, Seeds, Table, main, mean
 
-SEEDS = Seeds({"parts": 45_1, "labels": 45_2})
-TAKES = "half an hour of one processor, --quick half a minute"
+SEEDS = Seeds({"parts": 45_1, "labels": 45_2, "graphs": 45_3})
+TAKES = "an hour of one processor, --quick half a minute"
 MOST_ROWS = 2000
+GRAPHS = 20  # of halves, over which influences are averaged
 PARTS = {"half": 0.5, "95 %": 0.95}
 KINDS = ("rows held out", "one row", "label given the rest", "label given two", "odds", "mutual information")
 SHARES = (0.02, 0.1)
 SHIPPED = ("nursery", "letter", "alarm", "asia")
+HOWS = (("half", "held"), ("95 %", "held"), ("half", "learned again"), ("half", "over graphs"), ("half", "told"))
 LEFT_OUT = 40  # rows of each question
 NEIGHBOURS = 10
 
@@ -103,6 +107,7 @@ def scored(name: str, asked: int, parts: int) -> dict[str, Any] | None:
             began = time.perf_counter()
             why[kind, row] = ask, fn.explain.rows(net, rows, **ask)
             found["seconds"] += (time.perf_counter() - began) / (1 + 5 * asked)
+    over = {of: fn.explain.rows(net, rows, **ask, graphs=GRAPHS, seed=SEEDS["graphs"]) for of, (ask, _) in why.items()}
     for part, share in PARTS.items():
         kept = [np.flatnonzero(random.random(rows.n_rows) < share) for _ in range(parts)]
         for how in ("held", "learned again") if part == "half" else ("held",):
@@ -110,13 +115,19 @@ def scored(name: str, asked: int, parts: int) -> dict[str, Any] | None:
                 fn.learn.parameters(net.dag, rows[k]) if how == "held" else fn.learn.bayesian_network(rows[k])
                 for k in kept
             ]
-            scores: dict[str, list[float]] = {kind: [] for kind in KINDS}
-            for (kind, _), (ask, influence) in why.items():
+            scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+            for (kind, row), (ask, influence) in why.items():
                 truth = [answered(one, rows, ask) for one in nets]
-                said = [float(influence.values[k].sum()) for k in kept]
-                if np.ptp(truth) > 1e-12:
-                    scores[kind].append(float(spearmanr(truth, said).statistic))
-            found |= {f"{part}, {how}: {kind}": float(np.mean(of)) for kind, of in scores.items() if of}
+                if np.ptp(truth) <= 1e-12:
+                    continue
+                ways: dict[str, Any] = {how: influence} | ({"over graphs": over[kind, row]} if how != "held" else {})
+                for way, of in ways.items():
+                    said = [float(of.values[k].sum()) for k in kept]
+                    agreed = float(spearmanr(truth, said).statistic) if np.ptp(said) > 0 else 0.0
+                    scores[way, kind].append(agreed)
+                if how != "held" and (agreement := over[kind, row].agreement) is not None and math.isfinite(agreement):
+                    scores["told", kind].append(agreement)
+            found |= {f"{part}, {way}: {kind}": float(np.mean(of)) for (way, kind), of in scores.items()}
     near = []
     for _, influence in why.values():
         chosen = np.argsort(-np.abs(influence.values), kind="stable")[: 4 * LEFT_OUT : 4]
@@ -185,13 +196,13 @@ def compute(run: Run) -> Iterator[Table]:
     asked, parts = run.choose(2, 8), run.repetitions(8, 60)
     names = tables(run)
     results = list(collected(run, scored, [(name, asked, parts) for name in names]))
-    for part, how in (("half", "held"), ("95 %", "held"), ("half", "learned again")):
+    for part, how in HOWS:
         rows = [
             [named(task[0]), of["rows"], of["variables"], *(of.get(f"{part}, {how}: {kind}") for kind in KINDS)]
             for task, of in results
         ]
         middle = [mean([row[3 + k] for row in rows if row[3 + k] is not None]) for k in range(len(KINDS))]
-        title = {"held": f"held-{part.replace(' %', '')}", "learned again": "again"}[how]
+        title = f"held-{part.replace(' %', '')}" if how == "held" else how.replace(" ", "-")
         yield Table(title, ["table", "rows", "variables", *KINDS], [*rows, ["all", None, None, *middle]], ".3f")
     single = [[named(task[0]), of["rows"], of["near"], 1000 * of["seconds"]] for task, of in results]
     yield Table("single", ["table", "rows", "within 5 %", "ms an answer"], single, ".3f")

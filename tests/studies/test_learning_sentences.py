@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from pathlib import Path
-from statistics import median
+from statistics import correlation, median
 from typing import Any
 
 import numpy as np
@@ -247,7 +247,7 @@ def test_rows_of_probabilities_that_configurations_share() -> None:
 
 def test_rows_behind_an_answer() -> None:
     told = Report("influence")
-    halves, parts, again = (told.tables[name] for name in ("held-half", "held-95", "again"))
+    halves, parts, again = (told.tables[name] for name in ("held-half", "held-95", "learned-again"))
     tables = [row for row in halves if row["table"] != "all"]
     middle = next(row for row in halves if row["table"] == "all")
     near = ("one row", "label given the rest", "label given two", "odds")
@@ -272,6 +272,36 @@ def test_rows_behind_an_answer() -> None:
     learned = next(row for row in again if row["table"] == "all")
     found = sorted(of(learned[kind]) for kind in high)
     told.says(f"{found[0]:.2f} to {found[-1]:.2f} in the mean of the tables, by the kind of answer")
+
+
+def test_rows_behind_an_answer_whose_graph_is_learned_again() -> None:
+    told = Report("influence")
+    held, over, agreed = (
+        {row["table"]: row for row in told.tables[name]} for name in ("learned-again", "over-graphs", "told")
+    )
+    kinds = [kind for kind in over["all"] if kind not in ("table", "rows", "variables")]
+    means = sorted(of(over["all"][kind]) for kind in kinds)
+    told.says(f"(`graphs=20`) has {means[0]:.2f} to {means[-1]:.2f}")
+    gains = [row["one row"] - before["one row"] for row, before in _pairs(told, "over-graphs", "learned-again")]
+    told.says(f"more on {sum(gain > 0.005 for gain in gains)} of {len(gains)} tables and less on none")
+    assert min(gains) > -0.005
+    for name in ("letter", "nursery"):
+        told.says(f"of `{name}` {over[name]['one row']:.2f} in place of {held[name]['one row']:.2f}")
+    means = sorted(of(agreed["all"][kind]) for kind in kinds)
+    told.says(f"has {means[0]:.2f} to {means[-1]:.2f} in the mean of the tables, and goes with")
+    pairs = _pairs(told, "told", "over-graphs")
+    both = {
+        kind: [(one[kind], other[kind]) for one, other in pairs if None not in (one[kind], other[kind])]
+        for kind in kinds
+    }
+    goes = {kind: correlation(*zip(*values, strict=True)) for kind, values in both.items()}
+    assert f"{goes.pop('rows held out'):.1f}" == "0.7"
+    assert all(0.89 < value < 0.955 for value in goes.values())
+
+
+def _pairs(told: Report, one: str, other: str) -> list[tuple[Any, Any]]:
+    """Return the rows of two tables beside each other, but for the means."""
+    return list(zip(told.tables[one][:-1], told.tables[other][:-1], strict=True))
 
 
 def test_labels_that_were_exchanged() -> None:
