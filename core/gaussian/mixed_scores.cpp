@@ -8,6 +8,7 @@ namespace fishernet {
 namespace {
 
 constexpr double most_of_set = 1 << 26;  // numbers in the moments of one set of labels
+constexpr double enough_rows = 40;       // for each parameter: with more nothing is corrected (Burnham and Anderson, 2002)
 
 // Some of the families, by their places.
 FamilyList some_of(const Families& families, std::span<const std::int64_t> places) {
@@ -40,7 +41,8 @@ double MixedColumns::configurations(std::span<const std::int32_t> parents) const
 double MixedColumns::n_parameters(std::span<const std::int32_t> parents) const {
     const auto n = std::ranges::count_if(parents, [&](auto p) { return is_number(p); });
     const double each = 2 + static_cast<double>(n);
-    const double times = corrected_ && n > 0 ? total_ / std::max(1.0, total_ - each - 1) : 1.0;
+    const bool few = corrected_ && n > 0 && total_ < enough_rows * each;
+    const double times = few ? total_ / std::max(1.0, total_ - each - 1) : 1.0;
     return configurations(parents) * each * times;
 }
 

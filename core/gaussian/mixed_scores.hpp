@@ -26,7 +26,7 @@ public:
 
     // How many parameters the regressions of a family have: in each configuration of its labels a coefficient for each
     // number, an intercept and a standard deviation. Where it is corrected, the k of a regression on numbers count as
-    // k n / (n - k - 1) of n rows (McQuarrie, 1999).
+    // k n / (n - k - 1) of n rows (McQuarrie, 1999), of which there are fewer than 40 k.
     double n_parameters(std::span<const std::int32_t> parents) const;
 
     // The parents of a family but for its labels where these have more configurations than rows tell of or memory holds.

@@ -116,15 +116,7 @@ def test_searches_find_the_graph_and_its_score(search: Any) -> None:
     table = people(2000)
     found = fn.learn.structure(table, search=search)
     assert found.score == pytest.approx(fn.score(found.dag, table, "bic", prior=True), rel=1e-9)
-    paid = 0.0  # for arcs, and by McQuarrie's correction for parameters
-    for variable, parents in zip(table.variables, found.dag.parents, strict=True):
-        if variable.is_continuous:
-            of = [table.variables[p] for p in parents]
-            each = 2 + sum(p.is_continuous for p in of)
-            configurations = math.prod([p.cardinality for p in of if not p.is_continuous])
-            n = table.n_rows
-            times = n / (n - each - 1) if each > 2 else 1
-            paid += 1.5 * math.log(5) * len(of) + 0.5 * math.log(n) * configurations * each * (times - 1)
+    paid = 1.5 * math.log(5) * sum(child in ("age", "height", "weight") for _, child in found.dag.edges)
     assert found.score == pytest.approx(fn.score(found.dag, table, "bic") - paid, rel=1e-9)
     arcs = {frozenset(arc) for arc in found.dag.edges}
     assert arcs == {
@@ -455,6 +447,19 @@ def test_infinite_numbers_of_two_tables_are_compared() -> None:
     finite = np.isfinite(rows.column("ratio"))
     other = fn.compare.two_sample_test(rows[finite], rows[~finite], permutations=199, seed=1)
     assert other.p_value < 0.05
+
+
+@pytest.mark.parametrize(("n", "times"), [(30, 30 / (30 - 4 - 1)), (159, 159 / (159 - 4 - 1)), (160, 1.0)])
+def test_parameters_on_numbers_cost_more_of_few_rows(n: int, times: float) -> None:
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(2, n))
+    z, label = x + y + random.normal(size=n), [*"abc" * n][:n]
+    table = fn.Table.from_frame({"x": x, "y": y, "z": z, "label": label})
+    plain, priced = (fn.local_score(table, "z", ["x", "y", "label"], "bic", prior=prior) for prior in (False, True))
+    dearer = 0.5 * math.log(n) * 3 * 4 * (times - 1)
+    assert plain - priced == pytest.approx(3 * 1.5 * math.log(4) + dearer, rel=1e-9)
+    plain, priced = (fn.local_score(table, "z", ["label"], "bic", prior=prior) for prior in (False, True))
+    assert plain - priced == pytest.approx(1.5 * math.log(4), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -86,7 +86,8 @@ def structure(
         "qnml" are of labels; columns of numbers are cut into bins for them (``Table.discretize("auto")``).
         "fractional", the fractional marginal likelihood of a Gaussian network, is of columns of numbers. With
         "fractional", and where no score is named, each arc to a number pays 1.5 times the logarithm of the number of
-        columns, unless ``prior=False``.
+        columns, and the k parameters of a regression beside labels count as ``k n / (n - k - 1)`` of n < 40 k rows
+        (McQuarrie, 1999), unless ``prior=False``.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes

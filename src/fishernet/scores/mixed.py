@@ -16,6 +16,8 @@ References
    Cooper, "Scoring Bayesian networks of mixed variables", International Journal of Data Science and Analytics 6, 2018.
 .. [2] A. D. R. McQuarrie, "A small-sample correction for the Schwarz SIC model selection criterion", Statistics and
    Probability Letters 44, 1999.
+.. [3] K. P. Burnham and D. R. Anderson, "Model Selection and Multimodel Inference", 2nd edition, 2002, of the same
+   correction of Akaike's criterion.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ class MixedTerms:
         What a parameter costs, in nats.
     arc_price : float
         What each parent of a number costs beside its parameters, under a prior on graphs. With one, the k parameters of
-        a regression on numbers also count as ``k n / (n - k - 1)`` of n rows [2]_: else few rows buy regressions
-        without an error.
+        a regression on numbers also count as ``k n / (n - k - 1)`` of n rows if these are fewer than 40 k [2]_ [3]_:
+        else few rows buy regressions without an error.
     averaged : bool
         Whether a likelihood of rows that are complete in a family is taken for as many as there are rows at all, where
         cells are missing.
