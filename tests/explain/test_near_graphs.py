@@ -86,6 +86,15 @@ def test_networks_learned_from_halves_answer_as_it_says() -> None:
     assert np.mean(agreed[20]) > np.mean(agreed[None]) + 0.07
 
 
+def test_what_a_half_has_never_seen_is_no_obstacle() -> None:
+    """Without smoothing a state that few rows have is impossible where a half lacks them."""
+    table = fn.Table.from_frame({"x": ["a"] * 60 + ["b"] * 3, "y": ["c", "d", "d"] * 21})
+    net = fn.learn.parameters(fn.learn.dag(table), table, smoothing=0)
+    why = fn.explain.rows(net, table, query="y", state="c", given={"x": "b"}, graphs=30, seed=1)
+    assert why.agreement is not None
+    assert -1 <= why.agreement <= 1
+
+
 def test_the_same_seed_gives_the_same_graphs() -> None:
     net = fn.learn.bayesian_network(LABELS)
     asked: dict[str, Any] = {"query": "v0", "graphs": 4}

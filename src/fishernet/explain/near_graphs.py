@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, generator
 from fishernet.data import Table
@@ -47,7 +48,7 @@ class MeanAnswer:
     def __init__(self, answer: Answer, n_graphs: int) -> None:
         self.answer = answer
         self.n_graphs = n_graphs
-        self.said: str = f"the mean over {n_graphs:,} graphs of {answer.said}"
+        self.said: str = f"the mean over {several(n_graphs, 'graph')} of {answer.said}"
 
     def of(self, networks: Networks) -> float:
         """Return the mean of the answers of networks."""
@@ -100,11 +101,13 @@ class OverGraphs:
         """Return the rank correlation of what networks of halves answer and what the values of their rows say."""
         from scipy.stats import spearmanr  # takes long to import
 
-        summed = [float((self.weights * values)[rows].sum()) for rows, _ in self._halves]
-        answers = [asked.answer.of(net) for net in self._of_halves]
-        if np.ptp(answers) == 0 or np.ptp(summed) == 0:
+        summed = np.array([float((self.weights * values)[rows].sum()) for rows, _ in self._halves])
+        with np.errstate(invalid="ignore"):  # what a half has never seen may be impossible under its network
+            answers = np.array([asked.answer.of(net) for net in self._of_halves])
+        told = ~np.isnan(answers)
+        if min(len(set(of[told].tolist())) for of in (answers, summed)) < 2:
             return math.nan
-        return float(spearmanr(answers, summed).statistic)
+        return float(spearmanr(answers[told], summed[told]).statistic)
 
     @cached_property
     def _of_halves(self) -> list[Any]:
