@@ -11,12 +11,13 @@ takes many and fuses what they say (Schrab et al., 2023 [1]_; Biggs et al., 2023
   together, and pairs of columns.
 - *Sums.* The empty graph adds what the single columns say; the learned one adds what its conditionals say.
 - *Smooth kernels.* Gaussian and Laplace kernels of the columns of numbers, between the numbers and between their ranks:
-  numbers see groups that lie apart, ranks are not disturbed by a few that are large.
+  numbers see groups that lie apart, ranks are not disturbed by a few that are large. Together they weigh `SMOOTH` of
+  all, however many partitions there are.
 
 Each kernel gives a squared distance of the mean features for every random split of all rows. Such a distance is nearly
 a sum of weighted chi-squared variables, whose fourth root is nearly normal (Hawkins and Wixley, 1986). Roots are
 standardized by their mean and standard deviation over all splits, the observed one among them. Then the heavy tails of
-coarse partitions do not hide what fine ones say. What is fused is the logarithm of the mean of
+coarse partitions do not hide what fine ones say. What is fused is the logarithm of the weighted mean of
 ``exp(SHARPNESS * score)``.
 
 *Conditionals.* Among hundreds of sets one conditional that changed is hardly heard. So what each conditional of the
@@ -60,6 +61,7 @@ FINEST_TOGETHER = 4  # of a column beside others
 FIRST = 2  # the resolution that is looked at whatever the time
 CAUTION = 3  # what a p-value of conditionals is multiplied by beside that of all else
 SHARPNESS = math.sqrt(8)  # as of MMD-FUSE, whose statistics have about this standard deviation
+SMOOTH = 0.25  # the weight of all smooth kernels: chosen with these by the power in 25 settings
 MOST_CELLS = 512  # of a partition
 MOST_COMBINED = 4096  # partitions of one set of columns that are thought of
 LEAST_WORK = 2.5e8  # rows times splits times partitions that there is always time for
@@ -73,8 +75,9 @@ ALL_SETS = 3  # columns up to which every set of them is looked at
 MOST_PAIRED = 64  # columns up to which all pairs are thought of
 ASSOCIATED = 2048  # rows from which associations of pairs are known
 MOST_SMOOTH = 2**22  # rows times splits up to which there are smooth kernels
-FREQUENCIES = 64  # of a smooth kernel
-BANDWIDTHS = (0.02, 0.1, 0.5)  # quantiles of the distances between rows
+FREQUENCIES = 128  # of a smooth kernel
+OF_NUMBERS, OF_RANKS = ((0.02, 0.5), (0.02, 0.5)), ((0.02, 0.5), ())  # bandwidths of Gaussian and of Laplace kernels:
+# quantiles of the distances between rows
 PROBED = 256  # rows whose distances are looked at
 
 
@@ -164,10 +167,11 @@ def fused_test(
     smooth = _smooth_distances(both, numbers, n_splits, key) if sum(sizes) * n_splits <= MOST_SMOOTH else []
     columns = [p.columns for p in partitions] + [tuple(range(len(names)))] * len(sums) + [numbers] * len(smooth)
     scores, varies = _scores(np.column_stack([distances, *sums, *smooth]))
-    fused = _soft_maximum(scores)
+    weights = _weights(varies, len(smooth))
+    fused = _soft_maximum(scores, weights)
     if of_conditionals is not None and of_conditionals.shape[1] > 1:
         fused = _beside(fused, _soft_maximum(_scores(of_conditionals)[0]))
-    return Fused(fused, _terms(scores, [columns[at] for at in np.flatnonzero(varies)], names))
+    return Fused(fused, _terms(scores, weights, [columns[at] for at in np.flatnonzero(varies)], names))
 
 
 # -------------------------------------------------------------------------------------------------------- partitions
@@ -334,17 +338,20 @@ def _smooth_distances(tables: Sequence[Table], numbers: Set, n_splits: int, key:
     if not numbers:
         return []
     columns = [np.concatenate([table.codes[i] for table in tables]) for i in numbers]
-    points = [np.column_stack([seen(column) for column in columns]) for seen in (_pooled_ranks, _standardized)]
+    seen = ((_pooled_ranks, OF_RANKS), (_standardized, OF_NUMBERS))
+    points = [(np.column_stack([way(column) for column in columns]), quantiles) for way, quantiles in seen]
     random = np.random.default_rng(key)
     taken = _core.splits(len(columns[0]), tables[0].n_rows, key, 0, n_splits).T.astype(np.float32)
     found = []
-    for features in itertools.chain.from_iterable(_fourier_features(of, random) for of in points):
+    for features in itertools.chain.from_iterable(_fourier_features(*of, random) for of in points):
         features -= features.mean(axis=0)  # constants do not matter, and float32 holds what is small
         found.append(((taken @ features).astype(np.float64) ** 2).sum(axis=1))
     return found
 
 
-def _fourier_features(points: Array, random: np.random.Generator) -> Iterator[npt.NDArray[np.float32]]:
+def _fourier_features(
+    points: Array, quantiles: tuple[Sequence[float], Sequence[float]], random: np.random.Generator
+) -> Iterator[npt.NDArray[np.float32]]:
     """Yield random Fourier features of each kernel (Rahimi and Recht, 2007), (rows, 2 * FREQUENCIES).
 
     Bandwidths are quantiles of the distances between rows that are drawn whatever table they are from.
@@ -361,8 +368,8 @@ def _fourier_features(points: Array, random: np.random.Generator) -> Iterator[np
         (np.sqrt(squares[pairs]), random.standard_normal(shape)),
         (sums[pairs], random.standard_cauchy(shape)),
     ]
-    for lengths, frequencies in kernels:
-        for bandwidth in np.quantile(lengths, BANDWIDTHS) if lengths.any() else ():
+    for (lengths, frequencies), wanted in zip(kernels, quantiles, strict=True):
+        for bandwidth in np.quantile(lengths, wanted) if lengths.any() else ():
             angles = (points @ (frequencies / max(bandwidth, 1 / len(points)))).astype(np.float32)
             yield np.hstack([np.cos(angles), np.sin(angles)])
 
@@ -377,12 +384,22 @@ def _scores(distances: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
     return (roots - roots.mean(axis=0)) / roots.std(axis=0), varies
 
 
-def _soft_maximum(scores: Array) -> Array:
+def _weights(varies: npt.NDArray[np.bool_], n_smooth: int) -> Array:
+    """Return what each kernel that varies weighs: the smooth ones, which come last, `SMOOTH` together."""
+    smooth = (np.arange(len(varies)) >= len(varies) - n_smooth)[varies]
+    n = np.count_nonzero(smooth)
+    if n in (0, len(smooth)):
+        return np.ones(len(smooth))
+    return np.where(smooth, SMOOTH / n, (1 - SMOOTH) / (len(smooth) - n))
+
+
+def _soft_maximum(scores: Array, weights: Array | None = None) -> Array:
     """Return the soft maximum of each row, which is at most its largest score; 0 of no scores."""
     if not scores.shape[1]:
         return np.zeros(len(scores))
     largest = scores.max(axis=1)
-    return np.asarray(largest + np.log(np.exp(SHARPNESS * (scores - largest[:, None])).mean(axis=1)) / SHARPNESS)
+    mean = np.average(np.exp(SHARPNESS * (scores - largest[:, None])), axis=1, weights=weights)
+    return np.asarray(largest + np.log(mean) / SHARPNESS)
 
 
 def _beside(first: Array, second: Array) -> Array:
@@ -396,14 +413,14 @@ def _beside(first: Array, second: Array) -> Array:
     return np.asarray(np.maximum(first, ordered[np.minimum(CAUTION * reached, len(first)) - 1]))
 
 
-def _terms(scores: Array, columns: Sequence[Set], names: Sequence[str]) -> tuple[Term, ...]:
+def _terms(scores: Array, weights: Array, columns: Sequence[Set], names: Sequence[str]) -> tuple[Term, ...]:
     """Return what each set of columns says, the strongest first."""
     where: dict[Set, list[int]] = {}
     for at, owner in enumerate(columns):
         where.setdefault(owner, []).append(at)
     if not where:
         return ()
-    fused = np.column_stack([_soft_maximum(scores[:, at]) for at in where.values()])
+    fused = np.column_stack([_soft_maximum(scores[:, at], weights[at]) for at in where.values()])
     figures = zip(where, fused[0].tolist(), permutation_p_values(fused).tolist(), max_t(fused).tolist(), strict=True)
     terms = [Term(tuple(names[i] for i in owner), *of) for owner, *of in figures]
     return tuple(sorted(terms, key=lambda term: -term.statistic))
