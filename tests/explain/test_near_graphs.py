@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,10 @@ def test_progress_is_told_and_the_learned_graphs_serve_other_questions() -> None
     second = fn.explain.rows(net, LABELS, query="v1", graphs=3, seed=1, progress=lambda *of: told.append(of))
     assert len(told) == n_told
     assert first.n_rows == second.n_rows
+    asked = weakref.ref(net)
+    del net
+    gc.collect()
+    assert asked() is not None  # graphs are known by the network that they were learned for
 
 
 def test_what_has_no_graph_to_learn_again_is_refused() -> None:

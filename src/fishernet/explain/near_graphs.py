@@ -73,7 +73,8 @@ class OverGraphs:
 
     refits = True
 
-    def __init__(self, responses: Sequence[Response], halves: Sequence[Half]) -> None:
+    def __init__(self, held: Response, responses: Sequence[Response], halves: Sequence[Half]) -> None:
+        self._held = held  # of the network that was asked, which stays as long as this does
         self._responses = responses
         self._halves = halves
         self._shares = np.bincount([half.place for half in halves]) / len(halves)
@@ -95,7 +96,7 @@ class OverGraphs:
 
     def again(self, weights: Numbers) -> OverGraphs:
         """Return the responses of these networks."""
-        return OverGraphs([response.again(weights) for response in self._responses], self._halves)
+        return OverGraphs(self._held, [response.again(weights) for response in self._responses], self._halves)
 
     def agreement(self, asked: Any, values: Numbers) -> float:
         """Return the rank correlation of what networks of halves answer and what the values of their rows say."""
@@ -144,7 +145,7 @@ def over_graphs(
     for half, graph in repeat_runs(n, partial(_learned, rows, random), "learning graphs from halves", progress):
         halves.append(Half(half, places.setdefault(graph, len(places))))
     smoothing = smoothing_said(response.smoothing)
-    return OverGraphs([make(parameters(graph, rows, smoothing=smoothing)) for graph in places], halves)
+    return OverGraphs(response, [make(parameters(graph, rows, smoothing=smoothing)) for graph in places], halves)
 
 
 def _learned(rows: Table, random: np.random.Generator, _: int, told: Progress) -> tuple[npt.NDArray[np.bool_], Dag]:
