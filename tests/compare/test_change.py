@@ -10,6 +10,9 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.compare.two_sample import without_determined_columns
+from fishernet.data.moments import without_determined
+from fishernet.data.pooling import stacked
 from tests.networks import random_network, with_holes
 from tests.rates import assert_at_most
 
@@ -394,3 +397,17 @@ def test_few_rows_of_numbers_have_intervals() -> None:
     found = fn.compare.explain_change(rows, rows, permutations=99)
     assert found.changed() == ()
     assert all(0 <= one.low <= one.high < math.inf for one in found.by_variable.values())
+
+
+@pytest.mark.parametrize("seed", [2, 3, 8])
+def test_columns_that_few_complete_rows_determine_when_these_are_there_twice(seed: int) -> None:
+    """Rows of one table that come again in the other tell no more, though there are more of them than columns."""
+    random = np.random.default_rng(seed)
+    d = int(random.integers(4, 9))
+    complete = int(random.integers(d - 1, d + 3))
+    X = random.normal(size=(complete + 12, d)) @ (np.eye(d) + 2 * random.normal(size=(d, d)))
+    X[:6, 0], X[6 + complete :, 1] = np.nan, np.nan
+    table = fn.Table.from_frame({f"x{j}": X[:, j] for j in range(d)})
+    with pytest.warns(fn.FishernetWarning, match="linear combination"):
+        left = without_determined_columns(table, table, each=True)
+    assert without_determined(stacked(left)).names == left[0].names  # with no other warning

@@ -79,12 +79,3 @@ def test_of_many_rows_the_graph_is_learned_from_some_and_all_are_tested(monkeypa
     assert abs(some[0].n_rows - 1125) < 5 * np.sqrt(1500 * 0.75 * 0.25)  # drawn from all rows together
     kernel: Any = fn.compare.two_sample_test(one, other, permutations=19, seed=1).kernel
     assert kernel.model.n_rows == 4000
-
-
-def test_what_others_determine_in_all_rows_is_there_without_arcs() -> None:
-    x, y = np.random.default_rng(8).normal(size=(2, 60))
-    table = fn.Table.from_frame({"x": x, "y": y, "sum": x + y})
-    with pytest.warns(fn.FishernetWarning, match="linear combination"):
-        dag = graph_of_tables([table, table]).dag
-    assert sorted(dag.names) == ["sum", "x", "y"]
-    assert any(not parents for parents in dag.parents)

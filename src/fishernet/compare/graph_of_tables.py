@@ -95,9 +95,8 @@ def graph_of_tables(sources: Sequence[Source]) -> GraphOfTables:
     key = rows.variables, rows.n_rows, rows.rows_digest()
     dag = _known.get(key)
     if dag is None:
-        found = _seen_two_ways(rows) if mixes_numbers(rows.variables) else structure(rows, seed=0).dag
-        # what others determine in all rows together, and in neither table, is without arcs
-        _known[key] = dag = Dag.from_edges(rows.names, found.edges)
+        mixed = mixes_numbers(rows.variables)
+        _known[key] = dag = _seen_two_ways(rows) if mixed else structure(rows, seed=0).dag
     for old in list(_known)[:-MOST_KEPT]:
         _known.pop(old, None)
     return GraphOfTables(dag, rows.n_rows if some is not tables else None)

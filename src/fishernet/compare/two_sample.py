@@ -505,15 +505,15 @@ def _ready(tables: list[Table], bins: Bins | None, *, graph: bool = True) -> lis
 def without_determined_columns(*tables: Table, each: bool = False) -> tuple[Table, ...]:
     """Return tables without the columns of numbers that do not vary, or that others determine, with a warning.
 
-    They do not vary in all tables together, and are determined there, or in any of them. The same go in whatever order
-    the columns come.
+    They do not vary in all tables together, and are determined there, with `each` in any table, too. So a graph of all
+    rows has the columns that are left. The same go in whatever order the columns come.
     """
     names = tables[0].names
     if not all(variable.is_continuous for variable in tables[0].variables):
         return tables
     whole = varying(stacked(tables).select(sorted(names)))
     left: Sequence[str] = whole.names
-    for table in tables if each else (whole,):
+    for table in (whole, *tables) if each else (whole,):
         left = without_determined(table.select(left)).names
     kept = [name for name in names if name in left]
     return tables if len(kept) == len(names) else tuple(table.select(kept) for table in tables)
