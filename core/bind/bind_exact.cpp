@@ -64,7 +64,7 @@ void make_parent_sets(BoundSets* self, std::int32_t max_parents, const In2<bool>
                       double slack) {
     const std::size_t n = states.size();
     const Rules rules = checked_rules(n, most_in_a_mask, max_parents, forbidden, required, states, max_cells);
-    if (best_fit.size() != n || (entropies.size() != n * n * n * n && price > 0) || std::isnan(price)) refuse("bounds do not fit");
+    if (best_fit.size() != n || (entropies.size() != n * n * n && price > 0) || std::isnan(price)) refuse("bounds do not fit");
     if (!(slack >= 0 && std::isfinite(slack))) refuse("slack must be finite and not negative");
     std::vector<std::int32_t> as_given(n);
     std::iota(as_given.begin(), as_given.end(), 0);
@@ -101,12 +101,15 @@ std::pair<Out<std::uint64_t>, Out<double>> sets_of(BoundSets& self, std::size_t 
 }
 
 void make_sparse(BoundSparse* self, BoundSets& sets, const In<std::uint64_t>& start, double max_bytes) {
-    std::vector<std::vector<ParentSet>> found = Turn(sets)->found();
+    const Turn known(sets);
+    std::vector<std::vector<ParentSet>> found = known->found();
     if (start.size() != found.size()) refuse("the start has other variables");
-    for (const auto& of : found) {
+    for (auto& of : found) {
         if (of.empty()) refuse("a child has no set of parents");
+        std::stable_sort(of.begin(), of.end(), [](auto& a, auto& b) { return a.score > b.score; });
     }
-    new (self) BoundSparse(std::move(found), std::vector(start.data(), start.data() + start.size()), max_bytes);
+    const bool complete = known->wanted().children.empty() && !known->gave_up();
+    new (self) BoundSparse(std::move(found), std::vector(start.data(), start.data() + start.size()), max_bytes, complete);
 }
 
 void make_near(BoundNear* self, BoundSets& sets, double within, std::size_t most, bool equivalent) {
@@ -223,8 +226,9 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("gave_up", &read<SparseSearch, &SparseSearch::gave_up>)
         .def_prop_ro("n_nodes", &read<SparseSearch, &SparseSearch::n_nodes>)
         .def_prop_ro("bytes", &read<SparseSearch, &SparseSearch::bytes>)
+        .def_prop_ro("work", &read<SparseSearch, &SparseSearch::work>)
         .def_prop_ro("bound", &read<SparseSearch, &SparseSearch::bound>)
-        .def_prop_ro("parents", &parents<SparseSearch>);
+        .def_prop_ro("parents", &read<SparseSearch, &SparseSearch::parents>);
 
     nb::class_<BoundNear>(m, "NearBest")
         .def("__init__", &make_near, nb::arg("sets"), nb::arg("within"), nb::arg("most"), nb::arg("equivalent"))

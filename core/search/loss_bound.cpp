@@ -4,35 +4,25 @@
 #include <bit>
 #include <limits>
 
-#include "base/pool.hpp"
-
 namespace fishernet {
 namespace {
 
-using Groups = std::vector<std::vector<int>>;
+constexpr int most_in_group = 18;  // 2 MB for each bound of a group
+constexpr std::uint64_t one = 1;
 
-// What two variables lose when the other is not there.
-std::vector<double> need_of_each_other(const LossLists& lists) {
-    const int n = lists.size();
-    constexpr double at_most = 1e6;  // of a required parent
-    std::vector<double> need(static_cast<std::size_t>(n) * n, 0);
-    for (int v = 0; v < n; ++v) {
-        for (int p = 0; p < n; ++p) {
-            if (p == v) continue;
-            const std::uint64_t others = lists.all() & ~(std::uint64_t{1} << v) & ~(std::uint64_t{1} << p);
-            const double loss = std::min(lists.loss(v, others), at_most);
-            need[v * n + p] += loss;
-            need[p * n + v] += loss;
+// Joins the variables that share the largest charges, while they fit.
+std::vector<std::vector<int>> group_by_charges(int n, const std::vector<Cluster>& clusters) {
+    std::vector<double> shared(static_cast<std::size_t>(n) * n, 0);
+    for (const Cluster& cluster : clusters) {
+        const double size = std::popcount(cluster.members);
+        for (int v = 0; v < n; ++v) {
+            for (int w = 0; w < n; ++w) {
+                const bool both = (cluster.members >> v & 1) && (cluster.members >> w & 1);
+                if (both && v != w) shared[v * n + w] += cluster.charge / (size * (size - 1));
+            }
         }
     }
-    return need;
-}
-
-// Joins the groups that need each other most, while they fit.
-Groups group_by_need(const LossLists& lists, int most_in_group) {
-    const int n = lists.size();
-    const auto need = need_of_each_other(lists);
-    Groups groups;
+    std::vector<std::vector<int>> groups;
     for (int v = 0; v < n; ++v) groups.push_back({v});
     for (;;) {
         double most = -1;
@@ -42,7 +32,7 @@ Groups group_by_need(const LossLists& lists, int most_in_group) {
                 if (groups[i].size() + groups[j].size() > static_cast<std::size_t>(most_in_group)) continue;
                 double sum = 0;
                 for (const int v : groups[i]) {
-                    for (const int w : groups[j]) sum += need[v * n + w];
+                    for (const int w : groups[j]) sum += shared[v * n + w];
                 }
                 if (sum > most) {
                     most = sum;
@@ -57,54 +47,76 @@ Groups group_by_need(const LossLists& lists, int most_in_group) {
     }
 }
 
-}  // namespace
-
-double LossLists::loss(int v, std::uint64_t available) const {
-    for (const auto& [set, loss] : choices[v]) {
-        if ((set & ~available) == 0) return loss;
-    }
-    return std::numeric_limits<double>::infinity();
+bool within(const Cluster& cluster, const std::vector<int>& group) {
+    std::uint64_t members = 0;
+    for (const int v : group) members |= one << v;
+    return (cluster.members & ~members) == 0;
 }
 
-LossBound::LossBound(const LossLists& lists, int most_in_group, StopCheck check) {
-    for (auto& members : group_by_need(lists, most_in_group)) {
-        groups_.push_back({std::move(members), {}});
-        fill(groups_.back(), lists, check);
+// What clusters leave of the losses, the smallest first.
+LossLists without_charges(LossLists lists, const std::vector<Cluster>& clusters) {
+    for (int v = 0; v < lists.size(); ++v) {
+        auto& choices = lists.choices[v];
+        for (auto& [set, loss] : choices) {
+            for (const Cluster& cluster : clusters) {
+                if ((cluster.members >> v & 1) && (cluster.members & set) == 0) loss -= cluster.charge;
+            }
+        }
+        std::stable_sort(choices.begin(), choices.end(), [](auto& a, auto& b) { return a.loss < b.loss; });
     }
+    return lists;
 }
 
 // The first of the missing members to come has everything but the missing ones; then it is no longer missing.
-void LossBound::fill(Group& group, const LossLists& lists, StopCheck check) const {
-    const auto size = group.members.size();
-    group.loss.assign(std::size_t{1} << size, std::numeric_limits<double>::infinity());
-    group.loss[0] = 0;
+std::vector<double> losses_of_subsets(const LossLists& lists, const std::vector<int>& members, StopCheck check) {
+    std::vector<double> losses(std::size_t{1} << members.size(), std::numeric_limits<double>::infinity());
+    losses[0] = 0;
     Patience patience(check);
-    for (std::size_t missing = 1; missing < group.loss.size(); ++missing) {
+    for (std::size_t missing = 1; missing < losses.size(); ++missing) {
         std::uint64_t available = lists.all();
         for (std::size_t left = missing; left != 0; left &= left - 1) {
-            available &= ~(std::uint64_t{1} << group.members[std::countr_zero(left)]);
+            available &= ~(one << members[std::countr_zero(left)]);
         }
-        double least = std::numeric_limits<double>::infinity();
         for (std::size_t left = missing; left != 0; left &= left - 1) {
-            const std::size_t first = left & ~(left - 1);
-            const double rest = group.loss[missing ^ first];
-            if (rest < least) least = std::min(least, rest + lists.loss(group.members[std::countr_zero(first)], available));
+            const int first = members[std::countr_zero(left)];
+            const double rest = losses[missing & ~(left & ~(left - 1))], least = lists.choices[first].front().loss;
+            if (rest + least >= losses[missing]) continue;
+            losses[missing] = std::min(losses[missing], rest + lists.loss(first, available));
         }
-        group.loss[missing] = least;
         if ((missing & 255) == 0) patience.ask();
+    }
+    return losses;
+}
+
+}  // namespace
+
+LossBound::LossBound(const LossLists& lists, const std::vector<Cluster>& clusters, StopCheck check) {
+    for (auto& members : group_by_charges(lists.size(), clusters)) groups_.push_back({std::move(members), {}, {}});
+    for (const Cluster& cluster : clusters) {
+        const auto holds = [&](const Group& group) { return within(cluster, group.members); };
+        if (std::none_of(groups_.begin(), groups_.end(), holds)) crossing_.push_back(cluster);
+    }
+    const LossLists charged = without_charges(lists, crossing_);
+    for (Group& group : groups_) {
+        group.loss = losses_of_subsets(lists, group.members, check);
+        if (!crossing_.empty()) group.charged = losses_of_subsets(charged, group.members, check);
     }
 }
 
 double LossBound::operator()(std::uint64_t present) const {
-    double sum = 0;
+    double losses = 0, charged = 0;
     for (const Group& group : groups_) {
         std::size_t missing = 0;
         for (std::size_t m = 0; m < group.members.size(); ++m) {
             missing |= static_cast<std::size_t>(~present >> group.members[m] & 1) << m;
         }
-        sum += group.loss[missing];
+        losses += group.loss[missing];
+        if (!crossing_.empty()) charged += group.charged[missing];
     }
-    return sum;
+    for (const Cluster& cluster : crossing_) {
+        if ((cluster.members & present) == 0) charged += cluster.charge;
+    }
+    return std::max(losses, charged);
 }
 
 }  // namespace fishernet

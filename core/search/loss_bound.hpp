@@ -1,41 +1,33 @@
-// What variables lose when not all their best parents are there, and lower bounds on what they are still to lose.
+// Lower bounds on what variables are still to lose when some are placed in an order.
+//
+// Within a group of variables the bound is exact, as if all variables of other groups were there (Yuan and Malone 2013,
+// static pattern databases). Clusters of several groups add their charges while none of their members is placed, and then the
+// groups' losses are those that the charges leave. Whichever of the two, with or without charges, is more, holds.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "base/interrupt.hpp"
+#include "search/clusters.hpp"
+#include "search/loss_lists.hpp"
 
 namespace fishernet {
 
-// Some variables with what each of them loses by each of its parent sets; the smallest loss, 0, comes first.
-struct LossLists {
-    struct Choice {
-        std::uint64_t set;
-        double loss;
-    };
-    std::vector<std::vector<Choice>> choices;
-
-    int size() const { return static_cast<int>(choices.size()); }
-    std::uint64_t all() const { return (std::uint64_t{1} << size()) - 1; }  // fewer than 64 variables
-    double loss(int v, std::uint64_t available) const;  // infinite when no set is available
-};
-
-// Exact within groups of variables, as if all variables of other groups were there (Yuan and Malone 2013, static pattern
-// databases).
 class LossBound {
 public:
-    LossBound(const LossLists& lists, int most_in_group, StopCheck check);
+    LossBound(const LossLists& lists, const std::vector<Cluster>& clusters, StopCheck check);
     double operator()(std::uint64_t present) const;
 
 private:
     struct Group {
         std::vector<int> members;
-        std::vector<double> loss;  // of each subset of the members: what is still lost when just these are not there
+        // Of each subset of the members: what is still lost when just these are not there, and what charges leave of it.
+        std::vector<double> loss, charged;
     };
-    void fill(Group& group, const LossLists& lists, StopCheck check) const;
 
     std::vector<Group> groups_;
+    std::vector<Cluster> crossing_;  // clusters of several groups
 };
 
 }  // namespace fishernet

@@ -1,7 +1,6 @@
 #include "search/parent_sets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 
@@ -100,20 +99,16 @@ bool ParentSets::known_subsets(std::uint64_t set, double& best) const {
     return true;
 }
 
-// n_rows times the least of a variable's entropies given three (or all) of the others.
+// n_rows times the least of a variable's entropies given two (or all) of the others.
 double ParentSets::most_entropy(int y, std::uint64_t given) const {
-    const auto at = [&](int u, int v, int w) { return bounds_.entropies[((y * n_ + u) * n_ + v) * n_ + w]; };
-    std::array<int, 64> members;
-    int size = 0;
-    for (std::uint64_t left = given; left != 0; left &= left - 1) members[size++] = std::countr_zero(left);
-    if (size == 0) return at(y, y, y);
-    if (size == 1) return at(members[0], members[0], members[0]);
-    if (size == 2) return at(members[0], members[1], members[1]);
+    const auto at = [&](int u, int v) { return bounds_.entropies[(y * n_ + u) * n_ + v]; };
+    if (given == 0) return at(y, y);
     double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < size; ++i) {
-        for (int j = i + 1; j < size; ++j) {
-            for (int k = j + 1; k < size; ++k) least = std::min(least, at(members[i], members[j], members[k]));
-        }
+    for (std::uint64_t left = given; left != 0; left &= left - 1) {
+        const int u = std::countr_zero(left);
+        const std::uint64_t later = left & (left - 1);
+        if (later == 0 && least == std::numeric_limits<double>::infinity()) return at(u, u);
+        for (std::uint64_t rest = later; rest != 0; rest &= rest - 1) least = std::min(least, at(u, std::countr_zero(rest)));
     }
     return least;
 }

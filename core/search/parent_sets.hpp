@@ -19,7 +19,7 @@ namespace fishernet {
 // What is known of a score beforehand; all of it may be infinite, and then nothing is cut.
 struct ScoreBounds {
     std::vector<double> best_fit;   // of each child: no set of parents fits better
-    // n_rows times H(y | u, v, w) at ((y n + u) n + v) n + w for u <= v <= w, which may be equal; y, y, y is nothing
+    // n_rows times H(y | u, v) at (y n + u) n + v for u <= v, which may be equal; y, y is nothing
     std::vector<double> entropies;
     double price = -1;              // of a parameter, where the penalty is price (r - 1) q; negative: it is another
 };

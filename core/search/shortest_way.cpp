@@ -7,14 +7,13 @@
 namespace fishernet {
 namespace {
 
-constexpr int most_in_group = 18;  // 2 MB for the bounds of a group
 constexpr std::uint64_t one = 1;
 
 }  // namespace
 
-ShortestWay::ShortestWay(const LossLists& lists, double limit, StopCheck check)
-    : lists_(lists), bound_(lists, most_in_group, check), limit_(limit), index_(1024, nowhere) {
-    reach(take_free(0), 0, nowhere, -1);
+ShortestWay::ShortestWay(const LossLists& lists, const std::vector<Cluster>& clusters, double limit, StopCheck check)
+    : lists_(lists), bound_(lists, clusters, check), limit_(limit), index_(1024, nowhere) {
+    reach(take_free(0), 0, 0, nowhere, -1);
 }
 
 double ShortestWay::bytes() const {
@@ -57,24 +56,25 @@ void ShortestWay::advance(std::size_t n_steps) {
             finished_ = true;
             return;
         }
-        expand(next.node);
+        expand(next.node, next.bound);
     }
 }
 
-void ShortestWay::expand(std::uint32_t number) {
+// No way goes on for less than was known before, though the bound of what is left may say less.
+void ShortestWay::expand(std::uint32_t number, double bound) {
     const Node node = nodes_[number];
     for (std::uint64_t left = lists_.all() & ~node.set; left != 0; left &= left - 1) {
         const int v = std::countr_zero(left);
         const double loss = node.loss + lists_.loss(v, node.set);
-        if (loss < limit_) reach(take_free(node.set | one << v), loss, number, v);
+        if (loss < limit_) reach(take_free(node.set | one << v), loss, bound, number, v);
     }
 }
 
-void ShortestWay::reach(std::uint64_t set, double loss, std::uint32_t from, int added) {
+void ShortestWay::reach(std::uint64_t set, double loss, double bound, std::uint32_t from, int added) {
     const std::size_t slot = slot_of(set);
     std::uint32_t number = index_[slot];
     if (number != nowhere && (nodes_[number].done || nodes_[number].loss <= loss)) return;
-    const double bound = loss + bound_(set);
+    bound = std::max(bound, loss + bound_(set));
     if (bound >= limit_) return;
     const Node node{set, loss, from, static_cast<std::int16_t>(added), false};
     if (number == nowhere) {
@@ -103,27 +103,26 @@ void ShortestWay::grow_index() {
     }
 }
 
-std::vector<std::uint64_t> ShortestWay::before() const {
-    if (goal_ == nowhere) return {};
-    std::vector<std::uint64_t> found(lists_.size(), 0);
-    for (std::uint32_t number = goal_; number != nowhere; number = nodes_[number].from) {
-        const Node& node = nodes_[number];
-        std::uint64_t set = node.from == nowhere ? 0 : nodes_[node.from].set;
-        if (node.added >= 0) {
-            found[node.added] = set;
-            set |= one << node.added;
-        }
+std::vector<int> ShortestWay::order() const {
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t number = goal_; number != nowhere; number = nodes_[number].from) way.push_back(number);
+    std::vector<int> order;
+    std::uint64_t set = 0;
+    const auto add = [&](int v) {
+        order.push_back(v);
+        set |= one << v;
+    };
+    for (auto number = way.rbegin(); number != way.rend(); ++number) {
+        const Node& node = nodes_[*number];
+        if (node.added >= 0) add(node.added);
         while (set != node.set) {  // what came free, one after the other
             for (std::uint64_t left = node.set & ~set; left != 0; left &= left - 1) {
                 const int v = std::countr_zero(left);
-                if ((lists_.choices[v].front().set & ~set) != 0) continue;
-                found[v] = set;
-                set |= one << v;
-                break;
+                if ((lists_.choices[v].front().set & ~set) == 0) add(v);
             }
         }
     }
-    return found;
+    return order;
 }
 
 }  // namespace fishernet

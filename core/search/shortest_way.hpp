@@ -18,7 +18,7 @@ namespace fishernet {
 class ShortestWay {
 public:
     // Ways that lose `limit` or more are not taken. The lists must outlive the search.
-    ShortestWay(const LossLists& lists, double limit, StopCheck check);
+    ShortestWay(const LossLists& lists, const std::vector<Cluster>& clusters, double limit, StopCheck check);
 
     bool finished() const { return finished_; }
     void advance(std::size_t n_steps);
@@ -28,8 +28,9 @@ public:
     // No way loses less, but those at the limit.
     double least_loss() const { return heap_.empty() ? limit_ : std::min(limit_, heap_.front().bound); }
 
-    // For every variable those before it; empty when there is no way below the limit.
-    std::vector<std::uint64_t> before() const;
+    // When it has finished: whether there is a way below the limit, and in which order it adds the variables.
+    bool found() const { return goal_ != nowhere; }
+    std::vector<int> order() const;
 
 private:
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
@@ -48,8 +49,8 @@ private:
     };
 
     std::uint64_t take_free(std::uint64_t set) const;
-    void expand(std::uint32_t number);
-    void reach(std::uint64_t set, double loss, std::uint32_t from, int added);
+    void expand(std::uint32_t number, double bound);
+    void reach(std::uint64_t set, double loss, double bound, std::uint32_t from, int added);
     std::size_t slot_of(std::uint64_t set) const;
     void grow_index();
     static bool later(const Waiting& a, const Waiting& b);

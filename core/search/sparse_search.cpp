@@ -24,6 +24,24 @@ std::uint64_t scatter(std::uint64_t set, const std::vector<int>& members) {
     return found;
 }
 
+// An order in which everyone comes after its parents, but for cycles.
+std::vector<int> order_of(const std::vector<std::uint64_t>& parents) {
+    std::vector<int> order;
+    std::uint64_t placed = 0;
+    const auto place = [&](int v) {
+        order.push_back(v);
+        placed |= one << v;
+    };
+    while (order.size() < parents.size()) {
+        const std::size_t before = order.size();
+        for (int v = 0; v < static_cast<int>(parents.size()); ++v) {
+            if (!(placed >> v & 1) && (parents[v] & ~placed) == 0) place(v);
+        }
+        if (order.size() == before) place(std::countr_one(placed));
+    }
+    return order;
+}
+
 // Fewer variables come first; then those with an earlier one where they differ.
 bool comes_before(std::uint64_t a, std::uint64_t b) {
     const int size_a = std::popcount(a), size_b = std::popcount(b);
@@ -35,16 +53,18 @@ bool comes_before(std::uint64_t a, std::uint64_t b) {
 }  // namespace
 
 SparseSearch::SparseSearch(std::vector<std::vector<ParentSet>> sets, std::vector<std::uint64_t> start,
-                           double max_bytes)
-    : sets_(std::move(sets)), parents_(std::move(start)), max_bytes_(max_bytes) {
+                           double max_bytes, bool complete)
+    : sets_(std::move(sets)), parents_(std::move(start)), max_bytes_(max_bytes), complete_(complete) {
     find_components();
 }
 
-std::size_t SparseSearch::n_nodes() const { return nodes_before_ + (way_ ? way_->n_nodes() : 0); }
+std::size_t SparseSearch::n_nodes() const { return nodes_before_ + (search_ ? search_->n_nodes() : 0); }
+
+double SparseSearch::work() const { return work_before_ + (search_ ? search_->work() : 0); }
 
 // Finished components have their best score; of the others each variable has its best parents, less what must be lost.
 double SparseSearch::bound() const {
-    double bound = way_ ? -way_->least_loss() : 0;
+    double bound = search_ ? -search_->least_loss() : 0;
     for (std::size_t c = 0; c < components_.size(); ++c) {
         for (const int v : components_[c]) {
             const auto own = [&](const ParentSet& candidate) { return candidate.set == parents_[v]; };
@@ -95,15 +115,18 @@ LossLists SparseSearch::lists_of(const std::vector<int>& members) const {
     return lists;
 }
 
-void SparseSearch::begin(StopCheck check) {
+void SparseSearch::begin() {
     const auto& members = components_[component_];
-    lists_ = lists_of(members);
-    double loss = 0, score = 0;
-    for (std::size_t m = 0; m < members.size(); ++m) {
-        loss += lists_.loss(static_cast<int>(m), gather(parents_[members[m]], members));
-        score += sets_[members[m]].front().score;
+    LossLists lists = lists_of(members);
+    std::vector<std::uint64_t> inside;
+    double score = 0;
+    for (const int v : members) {
+        inside.push_back(gather(parents_[v], members));
+        score += sets_[v].front().score;
     }
-    way_.emplace(lists_, loss - tie_of(score), check);
+    loss_before_ = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) loss_before_ += lists.loss(static_cast<int>(m), inside[m]);
+    search_ = std::make_unique<ListSearch>(std::move(lists), order_of(inside), tie_of(score), complete_);
 }
 
 // The best parents among those that are there; of equally good ones the fewest, and then the first.
@@ -122,31 +145,40 @@ std::uint64_t SparseSearch::choose(int child, std::uint64_t available) const {
     return chosen == nullptr ? parents_[child] : chosen->set;
 }
 
-void SparseSearch::finish() {
+// Those of a component whose search found something better than the start.
+void SparseSearch::choose_parents(std::vector<std::uint64_t>& parents) const {
     const auto& members = components_[component_];
-    const auto before = way_->before();
     std::uint64_t inside = 0;
     for (const int v : members) inside |= one << v;
+    const auto before = search_->before();
+    const bool better = search_->is_better_than(loss_before_);
     for (std::size_t m = 0; m < members.size(); ++m) {
-        const std::uint64_t among = before.empty() ? parents_[members[m]] & inside : scatter(before[m], members);
-        parents_[members[m]] = choose(members[m], among | ~inside);
+        const std::uint64_t among = better ? scatter(before[m], members) : parents_[members[m]] & inside;
+        parents[members[m]] = choose(members[m], among | ~inside);
     }
-    nodes_before_ += way_->n_nodes();
-    way_.reset();
-    ++component_;
+}
+
+std::vector<std::uint64_t> SparseSearch::parents() const {
+    std::vector<std::uint64_t> parents = parents_;
+    if (search_) choose_parents(parents);
+    return parents;
 }
 
 void SparseSearch::advance(StopCheck check) {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds long_enough(50);
-    constexpr std::size_t some_steps = 256;
     const auto began = Clock::now();
     Patience patience(check);
     while (!finished() && !gave_up() && Clock::now() - began < long_enough) {
-        if (!way_) begin(check);
-        way_->advance(some_steps);
-        if (way_->finished()) finish();
+        if (!search_) begin();
+        search_->advance(check);
         patience.ask();
+        if (!search_->finished()) continue;
+        choose_parents(parents_);
+        nodes_before_ += search_->n_nodes();
+        work_before_ += search_->work();
+        search_.reset();
+        ++component_;
     }
 }
 

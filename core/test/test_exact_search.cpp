@@ -50,7 +50,7 @@ double best_by_few_sets(const TestTable& table, const Rules& rules, SetTerms& te
         terms.family_scores(sets.wanted().view(), scores, nullptr);
         sets.tell(scores, {}, nullptr);
     }
-    SparseSearch search(sets.found(), std::vector<std::uint64_t>(n, 0), 1e9);
+    SparseSearch search(sets.found(), std::vector<std::uint64_t>(n, 0), 1e9, true);
     while (!search.finished()) search.advance(nullptr);
     std::vector<std::vector<std::int32_t>> parents(n);
     for (int v = 0; v < n; ++v) {

@@ -3,8 +3,8 @@
 Two ways lead there. While memory allows it, dynamic programming over all subsets of the variables [1]_: every set is
 counted once, every child's best parents within every set are found, and the best network over a set has a sink, whose
 parents are the best among the others, above the best network over these. Time and memory double with every variable,
-and a little more. Beyond, the parent sets that may be best are found first, and with few of them a shortest-path search
-needs to see few subsets (`fishernet.learn.exact_sparse`).
+and a little more. Beyond, the parent sets that may be best are found first, and with few of them bounds leave little to
+search (`fishernet.learn.exact_sparse`).
 
 References
 ----------
@@ -25,7 +25,7 @@ from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.base.names import shown
 from fishernet.base.progress import Interrupted, Watch
 from fishernet.graphs import Dag
-from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun, bound_by_fit, has_bounds
+from fishernet.learn.exact_sparse import MOST_GIVEN, MOST_VARIABLES, SparseRun, bound_by_fit
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
@@ -41,7 +41,7 @@ MOST_PROVEN = 20  # variables whose best graph other searches have proven
 ROWS_OF_A_SET = 200  # which take as long as the rest of the work on a set
 WORK_OF_PROOF = 1.5e9  # sets times rows: about a second
 ROWS_OF_A_PARENT_SET = 2000  # the same, of sets that are counted one by one
-MOST_NODES = 2**17  # subsets of the variables that are reached in less than a second
+WORK_ON_SETS = 1e9  # some nanoseconds: what follows when they are known
 SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
 
 
@@ -86,11 +86,9 @@ class Exact(Search):
         run: TableRun | SparseRun = TableRun(scorer, rules, watch)
         if not fits:
             run = SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
-        try:
-            found = run.parents()
-        except KeyboardInterrupt:
-            raise Interrupted(f"interrupted when {run.how_far}", best=known.dag) from None
+        found = _finish(run, known)
         if found is None:
+            known = _better(known, run, scorer)
             bounds = [bound for bound in (run.bound, bound_by_fit(scorer)) if bound is not None]
             bound = max(min(bounds), known.score) if bounds and known.score == known.score else None
             return replace(known, finished=False, seconds=watch.seconds, seed=None, bound=bound)
@@ -105,33 +103,44 @@ def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) 
     Where there is no deadline, it is for Ctrl-C alone, and for the bound that the way with few parent sets goes by.
     """
     left = watch.seconds_left
-    if left is not None:
-        return Order().run(scorer, rules, Watch(max_seconds=SHARE * left))
-    return (HillClimb() if tables else Order(restarts=0)).run(scorer, rules, Watch())
+    if left is None:
+        return (HillClimb() if tables else Order(restarts=0)).run(scorer, rules, Watch())
+    first = Watch(max_seconds=SHARE * left)
+    return proven(Order().run(scorer, rules, first), scorer, rules, first)
+
+
+def _finish(run: TableRun | SparseRun, known: SearchResult) -> list[list[int]] | None:
+    """Return the best network's parents, as the run does; on Ctrl-C the error has what is known."""
+    try:
+        return run.parents()
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted when {run.how_far}", best=known.dag) from None
+
+
+def _better(known: SearchResult, run: TableRun | SparseRun, scorer: Scorer) -> SearchResult:
+    """Return the best graph that a run has seen, if it is better than what is known."""
+    if run.best is None:
+        return known
+    dag = Dag(known.dag.names, run.best)
+    score = total_score(scorer.source, dag, scorer.score)
+    if score <= known.score + tie(score):
+        return known
+    last = Step("exact", "", "", score - known.score)
+    return replace(known, dag=dag, score=score, steps=(*known.steps, last))
 
 
 def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
     """Return the best graph of all where that is cheap to find: what was found, proven to be it, or a better one.
 
-    Of equally good graphs it is the one that was found. What is cheap depends on the table alone, so that the same call
-    finds the same graph.
+    A better graph may be found where no proof is cheap. Of equally good graphs it is the one that was found. What is
+    cheap depends on the table alone, so that the same call finds the same graph.
     """
     run = _cheap_run(scorer, rules, watch.about("exact search"), found.dag) if found.finished else None
     if run is None:
         return found
-    try:
-        parents = run.parents()
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted when {run.how_far}", best=found.dag) from None
-    if parents is None:
-        return found
-    dag = Dag(rules.names, parents)
-    best = total_score(scorer.source, dag, scorer.score)
-    found = replace(found, seconds=watch.seconds)
-    if best <= found.score + tie(best):
-        return replace(found, bound=found.score)
-    last = Step("exact", "", "", best - found.score)
-    return replace(found, dag=dag, score=best, steps=(*found.steps, last), bound=best)
+    is_proven = _finish(run, found) is not None
+    found = replace(_better(found, run, scorer), seconds=watch.seconds)
+    return replace(found, bound=found.score) if is_proven else found
 
 
 def _cheap_run(scorer: Scorer, rules: Rules, watch: Watch, start: Dag) -> TableRun | SparseRun | None:
@@ -143,13 +152,13 @@ def _cheap_run(scorer: Scorer, rules: Rules, watch: Watch, start: Dag) -> TableR
         rows = source.total
     if n <= MOST_PROVEN and scorer.of_sets and 2.0**n * (rows + ROWS_OF_A_SET) <= WORK_OF_PROOF:
         return TableRun(scorer, rules, watch)
-    if n > MOST_VARIABLES or scorer.in_core is None or not has_bounds(scorer):
+    if n > MOST_VARIABLES or scorer.in_core is None:
         return None
     # the sets from which bounds are made count as well
-    most_sets = WORK_OF_PROOF / (rows + ROWS_OF_A_PARENT_SET) - n * math.comb(n - 1, 3)
+    most_sets = WORK_OF_PROOF / (rows + ROWS_OF_A_PARENT_SET) - n * math.comb(n - 1, MOST_GIVEN)
     if most_sets <= 0:
         return None
-    limits: dict[str, float] = {"max_memory": MAX_MEMORY, "most_sets": most_sets, "most_nodes": MOST_NODES}
+    limits: dict[str, float] = {"max_memory": MAX_MEMORY, "most_sets": most_sets, "most_work": WORK_ON_SETS}
     return SparseRun(scorer, rules, watch, start=start, **limits)
 
 
@@ -161,6 +170,7 @@ class TableRun:
         self.done: float = 0.0  # in units of the core's work: scoring a family and comparing it is 1
         self.total: float = math.inf
         self.n_scores: int = 0
+        self.best: list[list[int]] | None = None  # only at the end
 
     @property
     def bound(self) -> None:
@@ -184,7 +194,8 @@ class TableRun:
             search.advance()
         self.n_scores = round(search.n_scores)
         self._watch.finish(self.total)
-        return search.parents
+        self.best = search.parents
+        return self.best
 
     def _search(self) -> _core.ExactSearch | None:
         """Return the core's search; where the core cannot count, after counting here. None when the time is over."""

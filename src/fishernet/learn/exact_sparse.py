@@ -1,19 +1,29 @@
-"""Exact search with few parent sets: the parent sets that may be best, and the shortest way through the subsets.
+"""Exact search with few parent sets: the parent sets that may be best, and the best order that they allow.
 
 The parent sets that may be part of a best network are found without examining all of them. A set is of no use when one
 of its subsets is as good. It and its supersets need not even be examined when a bound says so [1]_: no set fits better
 than all variables together do, and a penalty only rises with more parents. Where the penalty is a price for every
 parameter, a parent adds at most its own entropy given the others, for a known price.
 
-A way from the empty set to all variables adds one variable after the other, each with its best parents among those
-before it [2]_. With few parent sets most subsets are on no way that could be short enough.
+With everyone's parent sets at hand a local search over orders [2]_ finds a good network at once. How much better
+another may be a linear program bounds: in every set of variables, a cluster, one has no parent in the cluster [3]_. Its
+charges rule out most of the parent sets [4]_. What is left is a way from the empty set to all variables, which adds one
+variable after the other, each with its best parents among those before it [5]_: most subsets are on no way that is
+short enough. Where not all parent sets could be examined in time, the local search goes on with those that were.
 
 References
 ----------
 .. [1] C. P. de Campos, M. Scanagatta, G. Corani and M. Zaffalon, "Entropy-based pruning for learning Bayesian networks
    using BIC", Artificial Intelligence 260, 2018; C. P. de Campos and Q. Ji, "Efficient structure learning of Bayesian
    networks using constraints", JMLR 12, 2011.
-.. [2] C. Yuan and B. Malone, "Learning optimal Bayesian networks: a shortest path perspective", JAIR 48, 2013.
+.. [2] C. Lee and P. van Beek, "Metaheuristics for score-and-search Bayesian network structure learning", Canadian AI
+   2017.
+.. [3] T. Jaakkola, D. Sontag, A. Globerson and M. Meila, "Learning Bayesian network structure using LP relaxations",
+   AISTATS 2010; F. Barahona and R. Anbil, "The volume algorithm: producing primal solutions with a subgradient method",
+   Mathematical Programming 87, 2000.
+.. [4] F. Trösser, S. de Givry and G. Katsirelos, "Improved acyclicity reasoning for Bayesian network structure learning
+   with constraint programming", IJCAI 2021.
+.. [5] C. Yuan and B. Malone, "Learning optimal Bayesian networks: a shortest path perspective", JAIR 48, 2013.
 """
 
 from __future__ import annotations
@@ -39,6 +49,7 @@ Float64 = npt.NDArray[np.float64]
 BYTES_PER_SET = 60  # what is remembered of an examined set
 UNKNOWN = CoreTerm("unknown", 0.0)  # of a score that the core does not know
 MOST_VARIABLES = 63  # a set is a bit mask
+MOST_GIVEN = 2  # others, of which the entropies of a variable are known; three rule out 3 % more sets, and take longer
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,7 @@ class Bounds:
     price: float
     """What a parameter costs; -1 when that is not what the penalty is."""
     entropies: Float64
-    """(n ** 4,): ``[y, u, v, w]``: n_rows times the entropy of y given u <= v <= w; with a price only, empty otherwise.
-    """
+    """(n ** 3,): ``[y, u, v]``: n_rows times the entropy of y given u <= v; with a price only, empty otherwise."""
     fits: LocalScores | None
     """Where the penalty is what the fit of a set is above its score: what gives the fits."""
 
@@ -97,13 +107,13 @@ def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
 
 
 def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
-    """Return n_rows times the entropies of every variable given up to three others, as `Bounds` has them.
+    """Return n_rows times the entropies of every variable given up to two others, as `Bounds` has them.
 
     None when the time was over first.
     """
     n = len(fits.source.variables)
-    table = np.full((n, n, n, n), np.inf)
-    for size in range(4):
+    table = np.full((n, n, n), np.inf)
+    for size in range(MOST_GIVEN + 1):
         combinations = list(itertools.combinations(range(n - 1), size))
         chosen = np.array(combinations, dtype=np.int32).reshape(len(combinations), size)
         for y in range(n):
@@ -113,8 +123,8 @@ def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
             if known is None:
                 return None
             last = given[:, -1:] if size else np.full((1, 1), y)
-            where = np.concatenate([given, np.repeat(last, 3 - size, axis=1)], axis=1)
-            table[y, where[:, 0], where[:, 1], where[:, 2]] = -known
+            where = np.concatenate([given, np.repeat(last, MOST_GIVEN - size, axis=1)], axis=1)
+            table[y, where[:, 0], where[:, 1]] = -known
     return table.ravel()
 
 
@@ -145,7 +155,7 @@ class ParentSetSearch:
         self._is_patient = most == math.inf
         self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40, most))
         n_sets = n_parent_sets(rules)
-        if n_sets > self._most and not has_bounds(scorer):
+        if self._is_patient and n_sets > self._most and not has_bounds(scorer):
             self._refuse(n_sets)
         self._rules = rules
         self.sets: _core.ParentSets | None = None
@@ -185,7 +195,10 @@ class ParentSetSearch:
 
 
 class SparseRun:
-    """One run; it gives up where it would examine more than so many parent sets, or subsets of the variables."""
+    """One run; it gives up where it would examine more than so many parent sets, or after so much work on them.
+
+    Of the sets that were examined it then has a good network all the same.
+    """
 
     def __init__(
         self,
@@ -196,18 +209,27 @@ class SparseRun:
         start: Dag,
         max_memory: float,
         most_sets: float = math.inf,
-        most_nodes: float = math.inf,
+        most_work: float = math.inf,
     ) -> None:
         self._watch = watch
         self._start = start
-        self._max_memory, self._most_nodes = max_memory, most_nodes
+        self._max_memory, self._most_work = max_memory, most_work
         self._finding = ParentSetSearch(scorer, rules, max_memory, most=most_sets)
         self._search: _core.SparseSearch | None = None
+        self._is_complete = False
 
     @property
     def bound(self) -> float | None:
-        """What no graph's score is above; None before the parent sets are known."""
-        return None if self._search is None else float(self._search.bound)
+        """What no graph's score is above; None before all parent sets are known."""
+        return float(self._search.bound) if self._search is not None and self._is_complete else None
+
+    @property
+    def best(self) -> list[list[int]] | None:
+        """The parents in the best network so far; None before there is one."""
+        if self._search is None:
+            return None
+        n = len(self._start.names)
+        return [[p for p in range(n) if mask >> p & 1] for mask in self._search.parents]
 
     @property
     def n_scores(self) -> int:
@@ -224,19 +246,20 @@ class SparseRun:
 
     def parents(self) -> list[list[int]] | None:
         """Return the best network's parents; None when the time was over first, or it gave up."""
-        if not self._finding.run(self._watch) or self._finding.sets is None:
+        self._is_complete = self._finding.run(self._watch)
+        sets = self._finding.sets
+        if sets is None or not (self._is_complete or (sets.gave_up and sets.n_parents > 1)):
             return None
         masks = [sum(1 << p for p in parents) for parents in self._start.parents]
-        start = np.array(masks, dtype=np.uint64)
-        search = self._search = _core.SparseSearch(self._finding.sets, start, self._max_memory)
+        search = self._search = _core.SparseSearch(sets, np.array(masks, dtype=np.uint64), self._max_memory)
         while not search.finished:
-            if self._watch.look(self.n_scores + search.n_nodes) or search.n_nodes > self._most_nodes:
+            if self._watch.look(self.n_scores + search.n_nodes) or search.work > self._most_work:
                 return None
             search.advance()
             if search.gave_up:
                 self._refuse(search)
         self._watch.finish(self.n_scores + search.n_nodes)
-        return [[p for p in range(len(masks)) if mask >> p & 1] for mask in search.parents]
+        return self.best if self._is_complete else None
 
     def _refuse(self, search: _core.SparseSearch) -> None:
         per_set = search.bytes / max(1, search.n_nodes)
