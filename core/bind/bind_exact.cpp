@@ -216,6 +216,7 @@ void bind_exact(nb::module_& m) {
         .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
         .def("sets_of", &sets_of, nb::arg("child"))
         .def_prop_ro("n_parents", &read<ParentSets, &ParentSets::n_parents>)
+        .def_prop_ro("bound", &read<ParentSets, &ParentSets::bound>)
         .def_prop_ro("gave_up", &read<ParentSets, &ParentSets::gave_up>)
         .def_prop_ro("n_wanted", &read<ParentSets, &ParentSets::n_wanted>);
 

@@ -1,9 +1,10 @@
 #include "search/cluster_bound.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <unordered_map>
+
+#include "search/lacking_clusters.hpp"
 
 namespace fishernet {
 namespace {
@@ -17,39 +18,6 @@ constexpr int steps_of_a_round = 200;   // in which the gap must become so much 
 constexpr double worthwhile = 0.02;
 constexpr int most_steps = 5000;
 constexpr double least_lack = 0.01;     // of a cluster that is worth a charge
-constexpr double least_in_support = 0.005;
-constexpr int most_members = 12;        // of clusters that are made variable by variable
-
-// The choices of each variable that have a share.
-using Support = std::vector<std::vector<std::pair<std::uint64_t, double>>>;
-
-double share_of(const Support& support, std::uint64_t members) {
-    double sum = 0;
-    for (std::uint64_t left = members; left != 0; left &= left - 1) {
-        for (const auto& [set, share] : support[std::countr_zero(left)]) {
-            if ((set & members) == 0) sum += share;
-        }
-    }
-    return sum;
-}
-
-// A cluster with a variable that has less than one in shares, made by adding what lowers the sum most; 0: none was found.
-std::uint64_t grow_cluster(const Support& support, int v) {
-    const int n = static_cast<int>(support.size());
-    std::uint64_t members = one << v;
-    for (int size = 1; size < std::min(n, most_members); ++size) {
-        double least = std::numeric_limits<double>::infinity();
-        std::uint64_t next = 0;
-        for (int w = 0; w < n; ++w) {
-            if (members >> w & 1) continue;
-            const double sum = share_of(support, members | one << w);
-            if (sum < least) least = sum, next = one << w;
-        }
-        members |= next;
-        if (least < 1 - least_lack) return members;
-    }
-    return 0;
-}
 
 }  // namespace
 
@@ -164,35 +132,10 @@ void ClusterBound::advance(int n_steps, double enough, StopCheck check) {
     }
 }
 
-// Adds clusters that the average choices lack: those of variables that no order of choices with large shares can place,
-// and those that are found variable by variable.
+// Adds clusters that the average choices lack.
 bool ClusterBound::find_clusters() {
-    constexpr std::array least_shares{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5};
-    Support support(choices_.n());
-    for (int v = 0; v < choices_.n(); ++v) {
-        for (auto c = choices_.first(v); c < choices_.first(v + 1); ++c) {
-            if (shares_[c] > least_in_support) support[v].push_back({choices_.set(c), shares_[c]});
-        }
-    }
     const std::size_t before = clusters_.size();
-    CheapSets cheap(choices_.n());
-    for (const double least : least_shares) {
-        for (int v = 0; v < choices_.n(); ++v) {
-            cheap[v].clear();
-            for (const auto& [set, share] : support[v]) {
-                if (share >= least) cheap[v].push_back(set);
-            }
-        }
-        for (std::uint64_t left = blocked(cheap, choices_.all()); left != 0;) {
-            const std::uint64_t members = smallest_blocked(cheap, left);
-            if (share_of(support, members) < 1 - least_lack) add(members);
-            left = blocked(cheap, left & ~members);  // as if one order could place the cluster
-        }
-    }
-    for (int v = 0; v < choices_.n(); ++v) {
-        const std::uint64_t members = grow_cluster(support, v);
-        if (members != 0) add(members);
-    }
+    for (const std::uint64_t members : lacking_clusters(choices_, shares_, least_lack)) add(members);
     for (std::size_t k = before; k < clusters_.size(); ++k) {
         double sum = 0;
         for (const auto c : clusters_[k].choices) sum += shares_[c];

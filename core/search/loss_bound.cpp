@@ -10,18 +10,34 @@ namespace {
 constexpr int most_in_group = 18;  // 2 MB for each bound of a group
 constexpr std::uint64_t one = 1;
 
-// Joins the variables that share the largest charges, while they fit.
-std::vector<std::vector<int>> group_by_charges(int n, const std::vector<Cluster>& clusters) {
-    std::vector<double> shared(static_cast<std::size_t>(n) * n, 0);
+// How much two variables have to do with each other: what each loses when the other is not there, and the charges of
+// clusters in which they are.
+std::vector<double> ties_between(const LossLists& lists, const std::vector<Cluster>& clusters) {
+    constexpr double most_loss = 1e6;  // of a required parent
+    const int n = lists.size();
+    std::vector<double> ties(static_cast<std::size_t>(n) * n, 0);
+    for (int v = 0; v < n; ++v) {
+        for (int p = 0; p < n; ++p) {
+            if (p == v) continue;
+            const double loss = std::min(most_loss, lists.loss(v, lists.all() & ~(one << v) & ~(one << p)));
+            ties[v * n + p] += loss;
+            ties[p * n + v] += loss;
+        }
+    }
     for (const Cluster& cluster : clusters) {
         const double size = std::popcount(cluster.members);
         for (int v = 0; v < n; ++v) {
             for (int w = 0; w < n; ++w) {
                 const bool both = (cluster.members >> v & 1) && (cluster.members >> w & 1);
-                if (both && v != w) shared[v * n + w] += cluster.charge / (size * (size - 1));
+                if (both && v != w) ties[v * n + w] += cluster.charge / (size * (size - 1));
             }
         }
     }
+    return ties;
+}
+
+// Joins the groups that have most to do with each other, while they fit.
+std::vector<std::vector<int>> group_by(int n, const std::vector<double>& ties) {
     std::vector<std::vector<int>> groups;
     for (int v = 0; v < n; ++v) groups.push_back({v});
     for (;;) {
@@ -32,7 +48,7 @@ std::vector<std::vector<int>> group_by_charges(int n, const std::vector<Cluster>
                 if (groups[i].size() + groups[j].size() > static_cast<std::size_t>(most_in_group)) continue;
                 double sum = 0;
                 for (const int v : groups[i]) {
-                    for (const int w : groups[j]) sum += shared[v * n + w];
+                    for (const int w : groups[j]) sum += ties[v * n + w];
                 }
                 if (sum > most) {
                     most = sum;
@@ -91,7 +107,9 @@ std::vector<double> losses_of_subsets(const LossLists& lists, const std::vector<
 }  // namespace
 
 LossBound::LossBound(const LossLists& lists, const std::vector<Cluster>& clusters, StopCheck check) {
-    for (auto& members : group_by_charges(lists.size(), clusters)) groups_.push_back({std::move(members), {}, {}});
+    for (auto& members : group_by(lists.size(), ties_between(lists, clusters))) {
+        groups_.push_back({std::move(members), {}, {}});
+    }
     for (const Cluster& cluster : clusters) {
         const auto holds = [&](const Group& group) { return within(cluster, group.members); };
         if (std::none_of(groups_.begin(), groups_.end(), holds)) crossing_.push_back(cluster);

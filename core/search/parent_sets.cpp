@@ -78,9 +78,27 @@ void ParentSets::want(std::uint64_t set, double best) {
 }
 
 // The number is infinite where nothing is known.
-double ParentSets::penalty(std::uint64_t set) const {
+double ParentSets::penalty(int child, std::uint64_t set) const {
     if (bounds_.price <= 0) return 0;
-    return bounds_.price * (cardinalities_[child_] - 1) * cells(set);
+    return bounds_.price * (cardinalities_[child] - 1) * cells(set);
+}
+
+// Every child has the best of its sets so far, or one that is no better than a set that grows can become.
+double ParentSets::bound() const {
+    const double least_states = *std::min_element(cardinalities_.begin(), cardinalities_.end());
+    double sum = 0;
+    for (int child = 0; child < n_; ++child) {
+        double most = none;
+        for (const ParentSet& known : found_[child]) most = std::max(most, known.score);
+        const auto may_become = [&](double price) { most = std::max(most, bounds_.best_fit[child] - price); };
+        if (found_[child].empty()) may_become(0);
+        for (const Growing& g : children_[child].growing) may_become(least_states * penalty(child, g.set));
+        for (const Growing& g : candidates_) {
+            if (child == child_) may_become(penalty(child, g.set));
+        }
+        sum += most;
+    }
+    return sum;
 }
 
 double ParentSets::cells(std::uint64_t set) const {
@@ -117,7 +135,7 @@ double ParentSets::most_entropy(int y, std::uint64_t given) const {
 // given what is there, and multiplies the penalty; the entropy only falls and the penalty only rises with more parents
 // (de Campos et al. 2018).
 bool ParentSets::hopeless(std::uint64_t set, double best) const {
-    const double cost = penalty(set);
+    const double cost = penalty(child_, set);
     if (bounds_.best_fit[child_] - cost <= enough(best)) return true;
     if (bounds_.price <= 0) return false;
     for (std::uint64_t left = set & ~rules_[child_].required; left != 0; left &= left - 1) {

@@ -60,6 +60,7 @@ public:
     std::size_t n_wanted() const { return n_wanted_; }  // families asked for so far
     bool gave_up() const { return n_wanted_ > most_; }
     int n_parents() const { return level_; }  // of the sets that are looked at
+    double bound() const;  // no network has a higher score, whatever sets are not looked at yet
     const std::vector<std::vector<ParentSet>>& found() const { return found_; }  // the best first
 
 private:
@@ -81,7 +82,7 @@ private:
     bool hopeless(std::uint64_t set, double best) const;
     double enough(double best) const;
     double most_entropy(int y, std::uint64_t given) const;
-    double penalty(std::uint64_t set) const;
+    double penalty(int child, std::uint64_t set) const;
     double cells(std::uint64_t set) const;
 
     int n_;

@@ -220,8 +220,9 @@ class SparseRun:
 
     @property
     def bound(self) -> float | None:
-        """What no graph's score is above; None before all parent sets are known."""
-        return float(self._search.bound) if self._search is not None and self._is_complete else None
+        """What no graph's score is above; None where nothing is known."""
+        known = self._search if self._is_complete else self._finding.sets
+        return None if known is None or known.bound == math.inf else float(known.bound)
 
     @property
     def best(self) -> list[list[int]] | None:
