@@ -1,12 +1,14 @@
 #include "search/list_orders.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace fishernet {
 namespace {
 
 constexpr std::uint64_t one = 1;
+constexpr double tolerance = 0.5;   // nats, in the mean, by which an order may be worse than the one before
 constexpr double impossible = 1e12;  // nats; a number, so that sums and differences of some are numbers
 
 std::vector<std::uint64_t> sets_before(const std::vector<int>& order) {
@@ -62,29 +64,28 @@ double ListOrders::move_one(std::vector<int>& order, std::size_t from) {
     return -least;
 }
 
-bool ListOrders::descend(std::vector<int> order) {
+void ListOrders::descend(std::vector<int> order) {
     const auto sets = sets_before(order);
     losses_.resize(order.size());
     for (const int v : order) losses_[v] = loss_of(v, sets[v]);
-    std::vector<int> turns(order);
+    const std::vector<int> turns = order;
     for (std::size_t still = 0, turn = 0; still < turns.size(); turn = (turn + 1) % turns.size()) {
         const auto from = static_cast<std::size_t>(std::find(order.begin(), order.end(), turns[turn]) - order.begin());
         still = move_one(order, from) > 0 ? 0 : still + 1;
     }
     const double loss = std::accumulate(losses_.begin(), losses_.end(), 0.0);
-    if (loss >= loss_ - least_gain) {
-        if (loss <= loss_ + least_gain) best_ = std::move(order);  // as good, and another place to go on from
-        return false;
-    }
+    if (loss >= loss_now_ - tolerance * std::log(random_.uniform())) return;
+    loss_now_ = loss;
+    now_ = std::move(order);
+    if (loss >= loss_ - least_gain) return;
     loss_ = loss;
-    best_ = std::move(order);
-    return true;
+    best_ = now_;
 }
 
 void ListOrders::perturb(int times) {
-    const auto n = static_cast<std::int64_t>(best_.size());
+    const auto n = static_cast<std::int64_t>(now_.size());
     for (int time = 0; time < times; ++time) {
-        std::vector<int> order = best_;
+        std::vector<int> order = now_;
         const std::int64_t moves = 2 + random_.below(std::max<std::int64_t>(2, n / 4));
         for (std::int64_t move = 0; move < moves; ++move) {
             const std::int64_t from = random_.below(n), to = random_.below(n);

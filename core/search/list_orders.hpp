@@ -1,5 +1,5 @@
 // Good orders of some variables, where lists say what each loses by each of its parent sets: local search by moves of one
-// variable to another place (Lee and van Beek 2017 search so), and from the best order with some variables moved at random.
+// variable to another place (Lee and van Beek 2017), each time from the order before with some variables moved at random.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ public:
     // The lists must outlive it.
     explicit ListOrders(const LossLists& lists) : lists_(lists), random_(1, 0) {}
 
-    // Goes on from an order until no move of a variable helps; says whether that is better than any before.
-    bool descend(std::vector<int> order);
-    // The same so often from the best order with some variables in other places.
+    // Goes on from an order until no move of a variable helps.
+    void descend(std::vector<int> order);
+    // The same so often from where it stands, with some variables in other places. It stays at what is not much worse.
     void perturb(int times);
 
     double loss() const { return loss_; }  // of the best
@@ -33,7 +33,8 @@ private:
 
     const LossLists& lists_;
     Draws random_;
-    std::vector<int> best_;
+    std::vector<int> best_, now_;
+    double loss_now_ = std::numeric_limits<double>::infinity();
     double loss_ = std::numeric_limits<double>::infinity(), n_looks_ = 0;
     std::vector<double> losses_;  // of each variable in the order that is tried
 };

@@ -5,10 +5,10 @@
 namespace fishernet {
 namespace {
 
-constexpr int rounds_of_orders = 20;  // of so many orders each, before bounds are asked for
+constexpr int rounds_of_orders = 40;  // of so many orders each, before bounds are asked for
 constexpr int orders_of_a_round = 25;
 constexpr int steps_of_a_round = 20;
-constexpr std::size_t nodes_of_a_round = 64;
+constexpr std::size_t nodes_of_a_round = 1024;  // beside which one more order is looked at
 constexpr double fewer = 0.95;  // choices, so that they are worth another bound
 constexpr double work_of_a_look = 10, work_of_a_node = 4000, work_of_tables = 1e8;
 
@@ -45,6 +45,8 @@ void ListSearch::advance(StopCheck check) {
     } else if (!way_) {
         raise_bound(check);
     } else {
+        orders_.perturb(1);
+        way_->tighten(limit() - taken_);
         way_->advance(nodes_of_a_round);
         if (!way_->finished()) return;
         finished_ = true;

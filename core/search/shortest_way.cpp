@@ -41,7 +41,7 @@ std::uint64_t ShortestWay::take_free(std::uint64_t set) const {
 
 void ShortestWay::advance(std::size_t n_steps) {
     for (std::size_t step = 0; step < n_steps && !finished_; ++step) {
-        if (heap_.empty()) {
+        if (heap_.empty() || heap_.front().bound >= limit_) {
             finished_ = true;
             return;
         }

@@ -20,6 +20,7 @@ public:
     // Ways that lose `limit` or more are not taken. The lists must outlive the search.
     ShortestWay(const LossLists& lists, const std::vector<Cluster>& clusters, double limit, StopCheck check);
 
+    void tighten(double limit) { limit_ = std::min(limit_, limit); }
     bool finished() const { return finished_; }
     void advance(std::size_t n_steps);
     std::size_t n_nodes() const { return nodes_.size(); }

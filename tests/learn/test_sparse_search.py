@@ -163,7 +163,7 @@ def test_too_many_reached_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     table = fn.datasets.load("alarm").sample(1000, seed=1)
     rules = rules_of(table, max_parents=2)
     with pytest.raises(StateSpaceError, match="sets of variables that an exact search over 37 variables") as refused:
-        sparse(table, "bic", rules, memory=10_000)
+        sparse(table, "aic", rules, memory=10_000)
     assert refused.value.cells >= refused.value.limit > 0
 
 

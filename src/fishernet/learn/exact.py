@@ -40,8 +40,8 @@ UNITS_PER_SET = 256.0  # of the progress, where Python counts
 MOST_PROVEN = 20  # variables whose best graph other searches have proven
 ROWS_OF_A_SET = 200  # which take as long as the rest of the work on a set
 WORK_OF_PROOF = 1.5e9  # sets times rows: about a second
-ROWS_OF_A_PARENT_SET = 2000  # the same, of sets that are counted one by one
-WORK_ON_SETS = 1e9  # some nanoseconds: what follows when they are known
+ROWS_OF_A_PARENT_SET = 800  # the same, of sets that are counted one by one
+WORK_ON_SETS = 4e8  # some nanoseconds: what follows when they are known
 SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
 
 

@@ -89,8 +89,11 @@ def n_parent_sets(rules: Rules) -> int:
     return total
 
 
-def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
-    """Return the bounds of a score on some data; None when the time was over first."""
+def bounds_of(scores: Scorer, watch: Watch, *, with_fits: bool = True) -> Bounds | None:
+    """Return the bounds of a score on some data; None when the time was over first.
+
+    Fits, where they are needed and wanted, rule sets out and take as long to count as the scores.
+    """
     source = scores.source
     n = len(source.variables)
     nothing = np.zeros(0)
@@ -103,7 +106,7 @@ def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
         known = entropies(fits, watch) if parameter > 0 else nothing
         return None if known is None else Bounds(best_fit, parameter, known, None)
     # a marginal likelihood is never above the fit; the regrets of fNML and qNML only rise with more parents
-    return Bounds(best_fit, -1.0, nothing, fits if measure in ("fnml", "qnml") else None)
+    return Bounds(best_fit, -1.0, nothing, fits if measure in ("fnml", "qnml") and with_fits else None)
 
 
 def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
@@ -162,7 +165,7 @@ class ParentSetSearch:
 
     def run(self, watch: Watch) -> bool:
         """Find them; False when the time was over first, or more than `most` sets are to be examined."""
-        bounds = bounds_of(self._scorer, watch)
+        bounds = bounds_of(self._scorer, watch, with_fits=self._is_patient)
         if bounds is None:
             return False
         known = bounds.best_fit, bounds.entropies, bounds.price
