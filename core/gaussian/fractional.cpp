@@ -36,12 +36,24 @@ public:
 
     void pop() { columns_.pop_back(); }
 
-    void clear() { columns_.clear(); }
+    // The logarithm of the determinant of some columns. Where they begin as those of the call before, that is kept.
+    double log_determinant(std::span<const std::int32_t> set) {
+        std::size_t same = 0;
+        while (same < std::min(set.size(), columns_.size()) && columns_[same] == set[same]) ++same;
+        columns_.resize(same);
+        sums_.resize(same);
+        for (const auto column : set.subspan(same)) {
+            const double before = sums_.empty() ? 0.0 : sums_.back();
+            sums_.push_back(before + push(column));
+        }
+        return sums_.empty() ? 0.0 : sums_.back();
+    }
 
 private:
     Products products_;
     std::vector<std::int32_t> columns_;
     std::vector<double> cells_;  // row t has t + 1
+    std::vector<double> sums_;   // logarithms of the determinants of the first so many, from one on
 };
 
 }  // namespace
@@ -50,22 +62,16 @@ std::vector<double> family_scores(Products products, BlanketScore of_set, const 
     const auto n = static_cast<std::int64_t>(families.size());
     std::vector<double> scores(families.size());
     const auto score_block = [&](std::int64_t block) {
-        Factor factor(products);
+        Factor of_all(products), of_parents(products);
         std::vector<std::int32_t> all;
-        const auto log_determinant = [&](std::span<const std::int32_t> set) {
-            factor.clear();
-            double sum = 0;
-            for (const auto column : set) sum += factor.push(column);
-            return sum;
-        };
         for (auto f = block * families_at_once; f < std::min(n, (block + 1) * families_at_once); ++f) {
             const auto parents = families.parents_of(static_cast<std::size_t>(f));
             all.assign(parents.begin(), parents.end());
             const auto child = families.children[f];
             all.insert(std::lower_bound(all.begin(), all.end(), child), child);
             const auto p = static_cast<std::int32_t>(parents.size());
-            const double joint = of_set.of_size[p + 1] - of_set.weight * log_determinant(all);
-            scores[f] = joint - (of_set.of_size[p] - of_set.weight * log_determinant(parents));
+            const double joint = of_set.of_size[p + 1] - of_set.weight * of_all.log_determinant(all);
+            scores[f] = joint - (of_set.of_size[p] - of_set.weight * of_parents.log_determinant(parents));
         }
     };
     run_tasks((n + families_at_once - 1) / families_at_once, score_block, check);
