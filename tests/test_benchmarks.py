@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import earlier, report
+import fishernet as fn
+from benchmarks import earlier, exact_ladder, report
 
 FILES = sorted(report.RUNS.glob("*.json"))
 
@@ -76,3 +77,12 @@ def test_a_form_of_ours_is_compared_with_the_peers_in_the_same_form() -> None:
 def test_what_is_neither_a_folder_nor_a_revision_is_refused() -> None:
     with pytest.raises(ValueError, match="'nowhere' is neither a folder nor a revision of git"):
         earlier.tree_of("nowhere")
+
+
+def test_a_rung_of_the_ladder_says_what_is_proven() -> None:
+    rung = exact_ladder.climb("asia", fn.datasets.load("asia").sample(200, seed=1), "bic", 2)
+    assert rung.exact == pytest.approx(rung.default, abs=1e-6)
+    cells = [cell.strip() for cell in rung.line().split("|")[1:-1]]
+    assert len(cells) == exact_ladder.HEAD[0].count("|") - 1
+    assert cells[:4] == ["asia", "200 x 8", "bic", "2"]
+    assert cells[8] == "proven"
