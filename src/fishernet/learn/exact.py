@@ -41,6 +41,8 @@ MOST_PROVEN = 20  # variables whose best graph other searches have proven
 ROWS_OF_A_SET = 200  # which take as long as the rest of the work on a set
 WORK_OF_PROOF = 1.5e9  # sets times rows: about a second
 ROWS_OF_A_PARENT_SET = 800  # the same, of sets that are counted one by one
+ROWS_OF_A_CELL = 3  # the same of the cells of such a set and its child
+USUAL_PARENTS = 3  # of the largest sets that are looked at in a second
 WORK_ON_SETS = 4e8  # some nanoseconds: what follows when they are known
 SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
 
@@ -155,7 +157,11 @@ def _cheap_run(scorer: Scorer, rules: Rules, watch: Watch, start: Dag) -> TableR
     if n > MOST_VARIABLES or scorer.in_core is None:
         return None
     # the sets from which bounds are made count as well
-    most_sets = WORK_OF_PROOF / (rows + ROWS_OF_A_PARENT_SET) - n * math.comb(n - 1, MOST_GIVEN)
+    work = rows + ROWS_OF_A_PARENT_SET
+    if scorer.in_core[1].measure != "likelihood":  # by which a price rules out what has many cells
+        states = [variable.cardinality for variable in source.variables]
+        work += ROWS_OF_A_CELL * (sum(states) / n) ** (1 + min(rules.max_parents, USUAL_PARENTS))
+    most_sets = WORK_OF_PROOF / work - n * math.comb(n - 1, MOST_GIVEN)
     if most_sets <= 0:
         return None
     limits: dict[str, float] = {"max_memory": MAX_MEMORY, "most_sets": most_sets, "most_work": WORK_ON_SETS}
