@@ -99,15 +99,16 @@ void SparseSearch::find_components() {
     }
 }
 
-// Parents from outside are always to be had.
+// Parents from outside are always to be had; sets that are worse than a part of them inside are of no use.
 LossLists SparseSearch::lists_of(const std::vector<int>& members) const {
+    const bool some_outside = members.size() < sets_.size();
     LossLists lists;
     for (const int v : members) {
         std::vector<LossLists::Choice> choices;
         for (const auto& [set, score] : sets_[v]) {
             const std::uint64_t inside = gather(set, members);
             const auto better = [&](const auto& choice) { return (choice.set & ~inside) == 0; };
-            if (std::any_of(choices.begin(), choices.end(), better)) continue;
+            if (some_outside && std::any_of(choices.begin(), choices.end(), better)) continue;
             choices.push_back({inside, sets_[v].front().score - score});
         }
         lists.choices.push_back(std::move(choices));
