@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_map>
 
 #include "search/lacking_clusters.hpp"
 
@@ -25,32 +24,25 @@ ClusterBound::ClusterBound(const LossLists& lists, double enough, StopCheck chec
     costs_ = choices_.losses();
     std::vector<Cluster> found;
     choices_.raise(costs_, enough, found, check);
-    std::unordered_map<std::uint64_t, double> charges;
-    for (const Cluster& cluster : found) {
-        if (charges.emplace(cluster.members, 0).second) add(cluster.members);
-        charges[cluster.members] += cluster.charge;
-    }
-    for (Cluster& cluster : clusters_) cluster.charge = charges[cluster.members];
-    begin();
+    begin_with(found);
 }
 
 ClusterBound::ClusterBound(const LossLists& lists, const ClusterBound& other) : choices_(lists) {
-    for (const Cluster& cluster : other.clusters_) {
-        add(cluster.members);
-        clusters_.back().charge = cluster.charge;
-    }
-    begin();
+    begin_with(other.clusters_);
 }
 
-bool ClusterBound::add(std::uint64_t members) {
-    if (!known_.insert(members).second) return false;
-    clusters_.push_back(choices_.cluster(members));
-    return true;
+// The cluster with these members, made where it was not known.
+Cluster& ClusterBound::cluster(std::uint64_t members) {
+    const auto [known, is_new] = known_.emplace(members, clusters_.size());
+    if (is_new) clusters_.push_back(choices_.cluster(members));
+    return clusters_[known->second];
 }
 
-void ClusterBound::begin() {
+// Of these, some may come more than once.
+void ClusterBound::begin_with(const std::vector<Cluster>& found) {
+    for (const Cluster& one : found) cluster(one.members).charge += one.charge;
     std::vector<double> charges;
-    for (const Cluster& cluster : clusters_) charges.push_back(cluster.charge);
+    for (const Cluster& one : clusters_) charges.push_back(one.charge);
     bound_ = bound_before_ = charge(charges);
     mean_lacking_ = lacking_;
     shares_.assign(choices_.size(), 0);
@@ -135,7 +127,7 @@ void ClusterBound::advance(int n_steps, double enough, StopCheck check) {
 // Adds clusters that the average choices lack.
 bool ClusterBound::find_clusters() {
     const std::size_t before = clusters_.size();
-    for (const std::uint64_t members : lacking_clusters(choices_, shares_, least_lack)) add(members);
+    for (const std::uint64_t members : lacking_clusters(choices_, shares_, least_lack)) cluster(members);
     for (std::size_t k = before; k < clusters_.size(); ++k) {
         double sum = 0;
         for (const auto c : clusters_[k].choices) sum += shares_[c];

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -27,7 +27,7 @@ public:
     bool at_rest() const { return at_rest_; }  // more steps would hardly raise the bound
     double bound() const { return bound_; }
     double n_charged() const { return n_charged_; }  // choices that were charged, each time
-    std::vector<int> order() const;  // in which the shares place the variables
+    std::vector<int> order() const;                  // in which the shares place the variables
 
     // Ends the steps: gives the charges of the best bound to the choices. What follows goes by these.
     void settle(double enough, StopCheck check);
@@ -36,15 +36,15 @@ public:
     bool may_be(std::uint32_t choice, double limit) const { return bound_ + costs_[choice] < limit; }
 
 private:
-    void begin();
+    void begin_with(const std::vector<Cluster>& found);
     double charge(const std::vector<double>& charges);
     void take_step(double enough);
     bool find_clusters();
-    bool add(std::uint64_t members);
+    Cluster& cluster(std::uint64_t members);
 
     Choices choices_;
     std::vector<Cluster> clusters_;  // their charges are those of the best bound
-    std::unordered_set<std::uint64_t> known_;
+    std::unordered_map<std::uint64_t, std::size_t> known_;  // which has these members
     double bound_ = -std::numeric_limits<double>::infinity();
 
     std::vector<double> costs_;  // of each choice, and which is the cheapest of each variable
