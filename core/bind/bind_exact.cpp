@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -79,12 +80,33 @@ nb::tuple wanted(BoundSets& self) {
                           to_python(std::vector(w.parents)));
 }
 
-void tell(BoundSets& self, const In<double>& scores, const In<double>& fits) {
+// Ends work whose time is over.
+struct Deadline {
+    struct Over {};
+    std::chrono::steady_clock::time_point end;
+
+    void operator()() const {
+        check_signals();
+        if (std::chrono::steady_clock::now() >= end) throw Over{};
+    }
+};
+
+// Whether the sets that grow from these were found in so many seconds; if not, none can be wanted any more.
+bool tell(BoundSets& self, const In<double>& scores, const In<double>& fits, double seconds) {
+    constexpr double longest = 1e9;
     const Turn sets(self);
     const std::size_t n = sets->wanted().children.size();
     if (scores.size() != n || (fits.size() != n && fits.size() != 0)) refuse("one score for each wanted family is needed");
+    if (!(seconds >= 0)) refuse("the seconds must not be negative");
+    const std::chrono::duration<double> left(std::min(seconds, longest));
+    Deadline deadline{std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(left)};
     const nb::gil_scoped_release release;
-    sets->tell(view(scores), view(fits), check_signals);
+    try {
+        sets->tell(view(scores), view(fits), StopCheck::of(deadline));
+    } catch (const Deadline::Over&) {
+        return false;
+    }
+    return true;
 }
 
 // A child's sets as bit masks, and their scores; the best first.
@@ -213,7 +235,7 @@ void bind_exact(nb::module_& m) {
              nb::arg("best_fit").noconvert(), nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"),
              nb::arg("slack"))
         .def("wanted", &wanted)
-        .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
+        .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert(), nb::arg("seconds"))
         .def("sets_of", &sets_of, nb::arg("child"))
         .def_prop_ro("n_parents", &read<ParentSets, &ParentSets::n_parents>)
         .def_prop_ro("bound", &read<ParentSets, &ParentSets::bound>)

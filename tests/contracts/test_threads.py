@@ -364,7 +364,7 @@ def fed_sets() -> Any:
     while len(made.wanted()[0]):
         children, offsets, parents = made.wanted()
         sums = [float(parents[a:b].sum()) for a, b in itertools.pairwise(offsets)]
-        made.tell(np.array(sums) - children, np.zeros(0))
+        made.tell(np.array(sums) - children, np.zeros(0), np.inf)
     return made
 
 

@@ -530,7 +530,7 @@ def near(**changed: Any) -> Any:
     square = np.zeros((2, 2), bool)
     made = _core.ParentSets(1, square, square, np.ones(2), 9.0, np.full(2, np.inf), np.zeros(0), -1.0, 99, 0.0)
     while len(wanted := made.wanted()[0]):
-        made.tell(np.zeros(len(wanted)), np.zeros(0))
+        made.tell(np.zeros(len(wanted)), np.zeros(0), np.inf)
     arguments: dict[str, Any] = {"sets": made, "within": 1.0, "most": 5, "equivalent": True}
     return _core.NearBest(**(arguments | changed))
 

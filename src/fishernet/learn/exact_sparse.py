@@ -183,7 +183,9 @@ class ParentSetSearch:
             fits = np.zeros(0) if bounds.fits is None or scores is None else score_in_parts(bounds.fits, families, look)
             if scores is None or fits is None:
                 return False
-            sets.tell(scores, fits)
+            left = watch.seconds_left
+            if not sets.tell(scores, fits, math.inf if left is None else left):
+                return False
         return True
 
     def _refuse(self, n_sets: int) -> NoReturn:
