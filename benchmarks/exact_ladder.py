@@ -122,8 +122,8 @@ def main() -> None:
             lines.append(climb(name, table, score, limit).line())
             print(lines[-1], flush=True)
     if given.write:
-        day = time.strftime("%Y-%m-%d")
-        title = f"# The ladder of exact search\n\nMade on {day} by `python -m benchmarks.exact_ladder`, which says of what."
+        made = f"Made on {time.strftime('%Y-%m-%d')} by `python -m benchmarks.exact_ladder`, which says of what."
+        title = f"# The ladder of exact search\n\n{made}"
         Path(__file__).with_name("LADDER.md").write_text(title + "\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
