@@ -88,7 +88,7 @@ class Exact(Search):
         run: TableRun | SparseRun = TableRun(scorer, rules, watch)
         if not fits:
             run = SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
-        found = _finish(run, known)
+        found = _finish(run, known, scorer)
         if found is None:
             known = _better(known, run, scorer)
             bounds = [bound for bound in (run.bound, bound_by_fit(scorer)) if bound is not None]
@@ -111,12 +111,13 @@ def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) 
     return proven(Order().run(scorer, rules, first), scorer, rules, first)
 
 
-def _finish(run: TableRun | SparseRun, known: SearchResult) -> list[list[int]] | None:
-    """Return the best network's parents, as the run does; on Ctrl-C the error has what is known."""
+def _finish(run: TableRun | SparseRun, known: SearchResult, scorer: Scorer) -> list[list[int]] | None:
+    """Return the best network's parents, as the run does; on Ctrl-C the error has the best graph that is known."""
     try:
         return run.parents()
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted when {run.how_far}", best=known.dag) from None
+        best = _better(known, run, scorer).dag
+        raise Interrupted(f"interrupted when {run.how_far}", best=best) from None
 
 
 def _better(known: SearchResult, run: TableRun | SparseRun, scorer: Scorer) -> SearchResult:
@@ -140,7 +141,7 @@ def proven(found: SearchResult, scorer: Scorer, rules: Rules, watch: Watch) -> S
     run = _cheap_run(scorer, rules, watch.about("exact search"), found.dag) if found.finished else None
     if run is None:
         return found
-    is_proven = _finish(run, found) is not None
+    is_proven = _finish(run, found, scorer) is not None
     found = replace(_better(found, run, scorer), seconds=watch.seconds)
     return replace(found, bound=found.score) if is_proven else found
 

@@ -95,12 +95,12 @@ class Step:
 
     kind: str
     """What was done: "add", "remove" or "reverse"; in a search over orders also "order" and "move". "exact" is the step
-    to the best graph of all."""
+    to a better graph that exact search found."""
     parent: str
     child: str
     """The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
-    after ("" when it was put first), and the variable. Of the steps to the graph of an order, and to the best of all,
-    nothing."""
+    after ("" when it was put first), and the variable. Of the steps to the graph of an order, and to that of exact
+    search, nothing."""
     gain: float
     """By how much the score rose, in nats."""
 
