@@ -81,7 +81,7 @@ HEAD = (
 
 
 def tables(data: Path, names: list[str]) -> Iterator[tuple[str, fn.Table]]:
-    """Yield the tables by name, a missing cell as a state of its own and every number as a label."""
+    """Yield the tables by name, with a state for missing cells."""
     for name, file in FILES.items():
         if not names or name in names:
             yield name, fn.read_table(data / file, missing="state")

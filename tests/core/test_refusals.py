@@ -526,9 +526,18 @@ def subsets(**changed: Any) -> Any:
     return _core.gaussian_subset_scores(**(arguments | changed))
 
 
-def near(**changed: Any) -> Any:
+def parent_sets() -> _core.ParentSets:
     square = np.zeros((2, 2), bool)
-    made = _core.ParentSets(1, square, square, np.ones(2), 9.0, np.full(2, np.inf), np.zeros(0), -1.0, 99, 0.0)
+    return _core.ParentSets(1, square, square, np.ones(2), 9.0, np.full(2, np.inf), np.zeros(0), -1.0, 99, 0.0)
+
+
+def told(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"scores": np.zeros(1), "fits": np.zeros(0), "seconds": np.inf}
+    return parent_sets().tell(**(arguments | changed))
+
+
+def near(**changed: Any) -> Any:
+    made = parent_sets()
     while len(wanted := made.wanted()[0]):
         made.tell(np.zeros(len(wanted)), np.zeros(0), np.inf)
     arguments: dict[str, Any] = {"sets": made, "within": 1.0, "most": 5, "equivalent": True}
@@ -550,6 +559,9 @@ WRONG += [
     ("graphs that are better than the best", lambda: near(within=-1.0)),
     ("graphs of any score", lambda: near(within=np.inf)),
     ("no graphs", lambda: near(most=0)),
+    ("more scores than sets", lambda: told(scores=np.zeros(3))),
+    ("fewer seconds than none", lambda: told(seconds=-1.0)),
+    ("seconds that are no number", lambda: told(seconds=np.nan)),
     ("rows without numbers", lambda: labelled(values=np.ones((3, 1)))),
     ("numbers of no column", lambda: labelled(values=np.ones((2, 0)), numbers=i32())),
     ("a number that no table has", lambda: labelled(numbers=i32(2))),

@@ -48,6 +48,36 @@ def test_the_bound_falls_to_the_optimum(seed: int) -> None:
     assert bounds[-1] == pytest.approx(best, rel=1e-10)
 
 
+@pytest.mark.parametrize("name", ["bic", "aic", "bdeu", "qnml"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_graph_is_above_the_bound_of_sets_that_were_not_all_looked_at(name: str, seed: int) -> None:
+    """Wherever the search for sets of parents ends: with the empty sets alone, in the middle of a level, at the end."""
+    table = random_table(seed, 150, [2, 3, 2, 2, 3, 2, 4, 2, 3], dependence=0.6)
+    best = fn.learn.structure(table, score=name, search="exact").score  # type: ignore[arg-type]
+    scores, rules = LocalScores(table, named_score(name)), Rules.of(table.names, states=table.cardinalities)
+    for most in (1, 10, 30, 100, 300, 10_000):
+        finding = ParentSetSearch(scores, rules, 1e9, most=most)
+        assert finding.run(Watch()) == (most == 10_000)
+        assert finding.sets is not None
+        assert finding.sets.bound >= best - 1e-7
+
+
+def test_sets_of_parents_grow_no_longer_than_there_is_time() -> None:
+    """One of 63 variables may have parents: half a million sets of four grow from those of three."""
+    n = 63
+    forbidden = np.ones((n, n), dtype=bool)
+    forbidden[1:, 0] = False
+    for seconds in (np.inf, 0.0):
+        states, unknown = np.ones(n), np.full(n, np.inf)
+        sets = _core.ParentSets(
+            4, forbidden, np.zeros((n, n), bool), states, 9.0, unknown, np.zeros(0), -1.0, 10**7, 0.0
+        )
+        while sets.n_parents < 3:
+            assert sets.tell(np.zeros(len(sets.wanted()[0])), np.zeros(0), np.inf)
+        assert sets.tell(np.zeros(len(sets.wanted()[0])), np.zeros(0), seconds) == (seconds > 0)
+        assert sets.bound == np.inf  # nothing is known of the score
+
+
 def test_a_search_that_was_stopped_says_how_far_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     table = fn.datasets.load("alarm").sample(5000, seed=1)
     progress = time_over_after(0, monkeypatch)

@@ -159,7 +159,7 @@ def _cheap_run(scorer: Scorer, rules: Rules, watch: Watch, start: Dag) -> TableR
         return None
     # the sets from which bounds are made count as well
     work = rows + ROWS_OF_A_PARENT_SET
-    if scorer.in_core[1].measure != "likelihood":  # by which a price rules out what has many cells
+    if scorer.in_core[1].measure != "likelihood":  # whose price rules sets of many cells out
         states = [variable.cardinality for variable in source.variables]
         work += ROWS_OF_A_CELL * (sum(states) / n) ** (1 + min(rules.max_parents, USUAL_PARENTS))
     most_sets = WORK_OF_PROOF / work - n * math.comb(n - 1, MOST_GIVEN)
