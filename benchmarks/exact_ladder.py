@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import fishernet as fn
+from benchmarks.report import machine
 from fishernet.base.errors import StateSpaceError
 
 SECONDS = 60.0
@@ -122,9 +123,15 @@ def main() -> None:
             lines.append(climb(name, table, score, limit).line())
             print(lines[-1], flush=True)
     if given.write:
-        made = f"Made on {time.strftime('%Y-%m-%d')} by `python -m benchmarks.exact_ladder`, which says of what."
-        title = f"# The ladder of exact search\n\n{made}"
-        Path(__file__).with_name("LADDER.md").write_text(title + "\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        on = machine()
+        head = [
+            "# The ladder of exact search",
+            "",
+            "Made by `python -m benchmarks.exact_ladder`, which says of what.",
+            f"{time.strftime('%Y-%m-%d')}, {on['processor']}, {on['system']}, fishernet {fn.__version__}.",
+            "",
+        ]
+        Path(__file__).with_name("LADDER.md").write_text("\n".join([*head, *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
