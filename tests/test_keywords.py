@@ -38,6 +38,7 @@ OF_SCORES = [
     fn.scores.named_score,
     fn.learn.structure,
     fn.learn.best_graphs,
+    fn.learn.edge_probabilities,
     fn.learn.local_structure,
     fn.learn.dependency_network,
     fn.learn.merge_rows,

@@ -168,6 +168,32 @@ void update(double* __restrict p, const double* __restrict theta, const std::int
     }
 }
 
+typedef std::uint64_t Masks __attribute__((vector_size(64), aligned(8), may_alias));
+
+void add_weights(double* sums, const std::uint64_t* sets, const double* weights, std::uint64_t own, std::uint64_t among,
+                 std::uint64_t one_of, std::int64_t n) {
+    Strands of[4] = {};
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const Masks set = *reinterpret_cast<const Masks*>(sets + i);
+        const Masks within = Masks((set & ~(among | own)) == 0);
+        const Masks has_own = Masks((set & own) != 0), has_one = Masks((set & one_of) != 0);
+        const Masks weight = *reinterpret_cast<const Masks*>(weights + i) & within;
+        of[0] += Strands(weight & ~has_own & ~has_one);
+        of[1] += Strands(weight & ~has_own & has_one);
+        of[2] += Strands(weight & has_own & ~has_one);
+        of[3] += Strands(weight & has_own & has_one);
+    }
+    for (auto rest = i; rest < n; ++rest) {
+        if ((sets[rest] & ~(among | own)) == 0) {
+            of[2 * ((sets[rest] & own) != 0) + ((sets[rest] & one_of) != 0)][rest - i] += weights[rest];
+        }
+    }
+    for (int k = 0; k < 4; ++k) {
+        sums[k] += ((of[k][0] + of[k][4]) + (of[k][2] + of[k][6])) + ((of[k][1] + of[k][5]) + (of[k][3] + of[k][7]));
+    }
+}
+
 void add_looked_up(double* __restrict sums, const double* __restrict values, const std::uint32_t* __restrict cells,
                    std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) sums[i] += values[cells[i]];
@@ -206,6 +232,7 @@ void divide(double* __restrict into, const double* __restrict of, const double* 
 constexpr FloatKernels loops = {
     &multiply, &multiply_into, &keep_marked, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add,
     &add_scaled, &dot, &add_dots, &sum, &add_tile, &add_matches, &add_updated, &update, &add_looked_up,
+    &add_weights,
     &multiply_rows, &add_rows, &largest_of_rows, &divide,
 };
 

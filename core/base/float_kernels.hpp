@@ -71,6 +71,11 @@ struct FloatKernels {
     // sums[i] += values[cells[i]]
     void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);
 
+    // Of sets (bit masks) within `among` and `own`: sums[2 a + b] += weights[i], where a says whether the set has bits of
+    // `own`, b whether it has some of `one_of`; in eight strands.
+    void (*add_weights)(double* sums, const std::uint64_t* sets, const double* weights, std::uint64_t own,
+                        std::uint64_t among, std::uint64_t one_of, std::int64_t n);
+
     // Rows of `width` numbers, a multiple of 8. values[i] *= table[codes[i]], for n rows.
     void (*multiply_rows)(double* values, const double* table, const std::int32_t* codes, std::int64_t width, std::int64_t n);
 

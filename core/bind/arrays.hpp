@@ -120,6 +120,7 @@ void bind_counts(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_exact(nb::module_& m);
+void bind_layer_walk(nb::module_& m);
 void bind_comparison(nb::module_& m);
 void bind_completion(nb::module_& m);
 void bind_conditionals(nb::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_counts(m);
     fishernet::bind::bind_scores(m);
     fishernet::bind::bind_exact(m);
+    fishernet::bind::bind_layer_walk(m);
     fishernet::bind::bind_conditionals(m);
     fishernet::bind::bind_gaussian(m);
     fishernet::bind::bind_mixed_scores(m);

@@ -251,6 +251,24 @@ class SparseSearch:
     @property
     def parents(self) -> list[int]: ...
 
+class LayerWalks:
+    def __init__(
+        self,
+        n: int,
+        children: Int32,
+        offsets: Int64,
+        parents: Int32,
+        scores: Float64,
+        start_children: Int32,
+        start_offsets: Int64,
+        start_parents: Int32,
+        key: int,
+    ) -> None: ...
+    def advance(self, n_sweeps: int) -> None: ...
+    def arcs(self) -> Float64: ...
+    @property
+    def n_sweeps(self) -> int: ...
+
 class NearBest:
     def __init__(self, sets: ParentSets, within: float, most: int, equivalent: bool) -> None: ...
     def advance(self) -> None: ...

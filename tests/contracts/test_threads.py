@@ -383,6 +383,14 @@ def run_sparse(search: Any) -> Any:
     return search.parents
 
 
+def layer_walks() -> Any:
+    some = np.array([0, 1, 0, 1], np.int32), np.array([0, 0, 0, 1, 2]), np.array([1, 0], np.int32)
+    none = np.array([0, 1], np.int32), np.zeros(3, np.int64), np.zeros(0, np.int32)
+    made = _core.LayerWalks(2, *some, np.array([0.0, 0.0, 0.5, 0.5]), *none, 1)
+    made.advance(20)
+    return made
+
+
 def run_near(search: Any) -> Any:
     while not search.finished:
         search.advance()
@@ -483,6 +491,7 @@ CHANGES = {
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),
     "SparseSearch": Question(sparse_search, run_sparse),
+    "LayerWalks": Question(layer_walks, lambda made: (made.advance(0), made.arcs(), made.n_sweeps)),
     "NearBest": Question(lambda: _core.NearBest(fed_sets(), 2.0, 50, False), run_near),
     "SwapSearch": Question(swap_search, run_swaps),
     "Stationary": Question(stationary, run_stationary),

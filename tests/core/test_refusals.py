@@ -544,6 +544,22 @@ def near(**changed: Any) -> Any:
     return _core.NearBest(**(arguments | changed))
 
 
+def walks(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"n": 2, "children": i32(0, 1, 1), "offsets": i64(0, 0, 0, 1), "parents": i32(0)}
+    arguments |= {"scores": np.zeros(3), "key": 1}
+    arguments |= {"start_children": i32(0, 1), "start_offsets": i64(0, 0, 1), "start_parents": i32(0)}
+    return _core.LayerWalks(**(arguments | changed))
+
+
+def wide_walks() -> Any:
+    others = np.arange(1, 65, dtype=np.int32)
+    children = np.concatenate([np.zeros(64, np.int32), np.arange(1, 65, dtype=np.int32)])
+    offsets = np.concatenate([np.arange(65), np.full(64, 64)])
+    starts = {"start_children": np.arange(65, dtype=np.int32), "start_offsets": np.zeros(66, np.int64)}
+    arguments = {"children": children, "offsets": offsets, "parents": others, "scores": np.zeros(128)}
+    return walks(n=65, start_parents=i32(), **arguments, **starts)
+
+
 def labelled(has_gap: bool = False, **changed: Any) -> Any:
     table = _core.Columns([np.array([0, 2 if has_gap else 1], np.uint8), np.zeros(2, np.uint8)], i64(2, 1), 2)
     arguments: dict[str, Any] = {"table": table, "numbers": i32(1), "values": np.ones((2, 1)), "weights": None}
@@ -556,6 +572,27 @@ def of_rows(**changed: Any) -> Any:
 
 
 WRONG += [
+    ("no variable to walk over", lambda: walks(n=0)),
+    ("no score of a family", lambda: walks(scores=np.zeros(2))),
+    ("an infinite score", lambda: walks(scores=np.array([0, 0, np.inf]))),
+    ("a family twice", lambda: walks(offsets=i64(0, 0, 0, 0), parents=i32())),
+    ("too many other variables", lambda: wide_walks()),
+    ("half a start", lambda: walks(start_children=i32(0), start_offsets=i64(0, 0), start_parents=i32())),
+    ("no start", lambda: walks(start_children=i32(), start_offsets=i64(0), start_parents=i32())),
+    ("a start out of order", lambda: walks(start_children=i32(1, 0), start_offsets=i64(0, 1, 1))),
+    ("a start that is no choice", lambda: walks(start_offsets=i64(0, 1, 1), start_parents=i32(1))),
+    (
+        "a start with a cycle",
+        lambda: walks(
+            children=i32(0, 1, 0, 1),
+            offsets=i64(0, 0, 0, 1, 2),
+            parents=i32(1, 0),
+            scores=np.zeros(4),
+            start_offsets=i64(0, 1, 2),
+            start_parents=i32(1, 0),
+        ),
+    ),
+    ("walks that go back", lambda: walks().advance(-1)),
     ("graphs that are better than the best", lambda: near(within=-1.0)),
     ("graphs of any score", lambda: near(within=np.inf)),
     ("no graphs", lambda: near(most=0)),

@@ -166,6 +166,7 @@ OWN: dict[str, dict[str, Any]] = {
     "Dag.instruments": {"x": "smoke", "y": "dysp"},
     "Dag.is_valid_adjustment": {"x": "smoke", "y": "dysp"},
     "best_graphs": {"table": SMALL},
+    "edge_probabilities": {"table": SMALL, "max_sweeps": 3},
     "coreset": {"k": 3},
     "effect": {"x": "smoke", "y": "dysp", "n": 2},
     "pc": {"data": TABLE},

@@ -23,6 +23,7 @@ from fishernet.learn.local_learning import InputSearchResult, dependency_network
 from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit
 from fishernet.learn.near_best import BestGraphs, best_graphs
 from fishernet.learn.order import Order
+from fishernet.learn.posterior import edge_probabilities
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths, edges_by_chance
 from fishernet.learn.rules import Rules
@@ -65,6 +66,7 @@ __all__ = [
     "dag",
     "dependency_network",
     "discrete_markov_graph",
+    "edge_probabilities",
     "edge_strengths",
     "edges_by_chance",
     "em_fit",

@@ -35,6 +35,7 @@ from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.exact import MAX_MEMORY
 from fishernet.learn.exact_sparse import ParentSetSearch
+from fishernet.learn.missing.ways import way_of_scores
 from fishernet.learn.resampling import EdgeStrengths
 from fishernet.learn.rules import MAX_CELLS, Edge
 from fishernet.learn.search import tie
@@ -189,8 +190,6 @@ def best_graphs(
     check.number(max_memory, "max_memory", above=0)
     most = check.integer(most, "most", least=1)
     source = table if isinstance(table, np.ndarray) else as_source(table)
-    lacking = None if isinstance(source, np.ndarray) or not source.has_missing else source
-    averages = lacking is not None and not all(variable.is_continuous for variable in lacking.variables)
     asked = question_of(
         source,
         score,
@@ -199,7 +198,7 @@ def best_graphs(
         required=required,
         forbidden=forbidden,
         tiers=tiers,
-        missing="node-average" if averages else None,
+        missing=None if isinstance(source, np.ndarray) else way_of_scores(source, score),
         options=options,
     )
     n = len(asked.source.variables)
@@ -218,7 +217,7 @@ def best_graphs(
         _refuse_short(max_seconds)
     # a class that a rule cuts, or whose members score differently, is met by any of its graphs
     ruled = asked.rules.required.any() or (asked.rules.forbidden & ~np.eye(n, dtype=bool)).any()
-    known = lacking is None and not any(variable.is_continuous for variable in asked.source.variables)
+    known = not any(variable.is_continuous for variable in asked.source.variables) and not asked.source.has_missing
     equivalent = asked.score.equivalent and known and not ruled
     search = _core.NearBest(finding.sets, within, most, equivalent)
     try:

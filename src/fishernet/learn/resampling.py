@@ -111,7 +111,10 @@ OWN_SEED = 2**64  # where no row is: the place of a sample's own seed in its str
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class EdgeStrengths(Framed):
-    """In what share of the networks learned from samples of the rows each edge is, and which way it points.
+    """In what share of networks each edge is, and which way it points.
+
+    The networks are learned from samples of the rows (`edge_strengths`), or are those that the rows leave open, by
+    their probability (`edge_probabilities`, `BestGraphs.edge_strengths`).
 
     Examples
     --------
@@ -139,6 +142,8 @@ class EdgeStrengths(Framed):
     """The seed that gives the same samples again; None where none were drawn."""
     seconds: float
     """How long it took."""
+    error: float | None = None
+    """The largest standard error of a strength, where they are estimates by random walks (`edge_probabilities`)."""
 
     def __post_init__(self) -> None:
         for array in (self.strength, self.direction):

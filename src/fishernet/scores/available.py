@@ -64,6 +64,11 @@ class AvailableScore(Score):
         """As of that."""
         return self.score.mixes
 
+    @property
+    def prior(self) -> bool:
+        """As of that."""
+        return self.score.prior
+
     def price_in(self, source: Source) -> float:
         """Return what a parameter costs, in nats."""
         return self.score.price_in(source)

@@ -128,6 +128,11 @@ class Score(ABC):
     def marginal(self, statistic: Statistic, states: int) -> float:
         """Return g of the statistic of the parents, for a child with so many states."""
 
+    @property
+    def prior(self) -> bool:
+        """Whether a prior on graphs is in it; a score with one has it as a field."""
+        return False
+
     def core_term(self, total: float) -> CoreTerm | None:  # noqa: ARG002
         """Return the score as the core knows it, for rows of so much weight; None when it does not."""
         return None

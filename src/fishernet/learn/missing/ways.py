@@ -12,7 +12,7 @@ from fishernet.base.names import listed
 from fishernet.base.vocabulary import IncompleteName, word
 from fishernet.data import Source, Table
 from fishernet.data.variable import Column, mixes_numbers
-from fishernet.scores import Score
+from fishernet.scores import Score, named_score
 from fishernet.scores.likelihood import Bic
 
 MISSING = ("em", "node-average")
@@ -52,6 +52,19 @@ def way_with_missing(source: Source, asked: str | None, score: Score | None = No
             )
         return "node-average" if score in BY_AVERAGE else None
     return way or ("em" if score not in BY_AVERAGE or _few(source.rows) else "node-average")
+
+
+def way_of_scores(source: Source, score: str | Score | None) -> IncompleteName | None:
+    """Return the way with missing cells where graphs are held against each other by their scores: never EM."""
+    if not source.has_missing or all(variable.is_continuous for variable in source.variables):
+        return None
+    if score is not None and named_score(score) not in BY_AVERAGE:
+        raise FishernetError(
+            "where labels are missing, graphs are compared by the node-average likelihood: leave score out, or take "
+            "the rows that are complete (table.drop_missing())",
+            parameter="score",
+        )
+    return "node-average"
 
 
 def _few(rows: Table) -> bool:
