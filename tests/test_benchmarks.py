@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import fishernet as fn
-from benchmarks import earlier, exact_ladder, report
+from benchmarks import earlier, edges, exact_ladder, report
 
 FILES = sorted(report.RUNS.glob("*.json"))
 
@@ -77,6 +77,19 @@ def test_a_form_of_ours_is_compared_with_the_peers_in_the_same_form() -> None:
 def test_what_is_neither_a_folder_nor_a_revision_is_refused() -> None:
     with pytest.raises(ValueError, match="'nowhere' is neither a folder nor a revision of git"):
         earlier.tree_of("nowhere")
+
+
+@pytest.mark.filterwarnings("ignore::fishernet.FishernetWarning")  # numbers are cut
+def test_what_is_said_of_edges_is_held_to_the_graph_and_to_all_graphs() -> None:
+    network, ledger = fn.datasets.load("asia"), edges.Ledger()
+    few = ["asia", "tub", "smoke", "lung", "bronc"]
+    graph = fn.Dag.from_edges(few, [("asia", "tub"), ("smoke", "lung"), ("smoke", "bronc")])
+    for case in (edges.Case("asia", network.sample(40, seed=1).select(few), graph), edges.numbers(0)):
+        cells = ledger.measure(case).split("|")[1:-1]
+        assert len(cells) == edges.HEAD[0].count("|") - 1
+        if case.name == "asia":
+            assert float(cells[-1]) < 0.08  # sums over all graphs
+    assert ledger.summary()[0].startswith("All 2 tables")
 
 
 def test_a_rung_of_the_ladder_says_what_is_proven() -> None:

@@ -157,3 +157,58 @@ def test_where_nothing_is_known_all_features_are_nothing() -> None:
     net = random_network(8)
     rows = with_gaps(net.sample(4, seed=1), 1, 0)
     np.testing.assert_allclose(fn.kernels.HiddenVariableKernel(net).features(rows).toarray(), 0, atol=1e-9)
+
+
+def wide_network(sure: float) -> fn.BayesianNetwork:
+    """Return three labels of 30 states and a number below them: 27,000 configurations."""
+    names = [str(state) for state in range(30)]
+    labels = [fn.Variable(name, names) for name in "abc"]
+    rng = np.random.default_rng(1)
+    tables = []
+    for v in range(3):
+        shares = np.full(30, (1 - sure) / 29)
+        shares[rng.integers(30)] = sure
+        tables.append(fn.models.FullTable(v, (), [labels[v]], [shares]))
+    number, shape = fn.Continuous("x"), (30, 30, 30)
+    below = fn.models.ConditionalGaussian(
+        3, (0, 1, 2), [*labels, number], rng.normal(size=shape), np.zeros((*shape, 0)), rng.uniform(0.5, 2, shape)
+    )
+    return fn.BayesianNetwork([*labels, number], [*tables, below])
+
+
+def test_rows_that_lack_more_than_memory_holds_are_drawn() -> None:
+    net = wide_network(1 - 1e-9)
+    whole = net.sample(40, seed=1)
+    labels = [variable.missing_column(40) for variable in whole.variables[:3]]
+    lacking = fn.Table(whole.variables, [*labels, whole.codes[3]])
+    kernel = fn.kernels.HiddenVariableKernel(net)
+    # what is lacking is as good as sure, so that it makes no difference
+    np.testing.assert_allclose(kernel(lacking[:5], whole[:5]), kernel(whole[:5], whole[:5]), rtol=1e-6)
+    several = fn.kernels.HiddenVariableKernel(wide_network(0.5))
+    every = several(lacking, lacking)
+    assert np.linalg.eigvalsh(every).min() > -1e-9 * np.linalg.eigvalsh(every).max()
+    for row in (0, 17):  # the same draws for every row, whoever it is with
+        np.testing.assert_allclose(several(lacking[row : row + 1], lacking), every[row : row + 1], rtol=1e-9)
+
+
+def test_draws_count_by_what_is_known_below() -> None:
+    rng = np.random.default_rng(2)
+    states = [fn.Variable(name, range(60)) for name in "ab"]
+    tables = [fn.models.FullTable(v, (), [states[v]], [np.full(60, 1 / 60)]) for v in range(2)]
+    means = np.where(np.arange(60) < 30, -4.0, 4.0)[:, None] + np.zeros((60, 60))
+    below = fn.models.ConditionalGaussian(
+        2, (0, 1), [*states, fn.Continuous("x")], means, np.zeros((60, 60, 0)), np.ones((60, 60))
+    )
+    numbers = [fn.Continuous(f"y{i}") for i in range(2)]
+    others = [
+        fn.models.ConditionalGaussian(
+            3 + i, (0, 1), [*states, numbers[i]], np.zeros((60, 60)), np.zeros((60, 60, 0)), np.ones((60, 60))
+        )
+        for i in range(2)
+    ]
+    net = fn.BayesianNetwork([*states, fn.Continuous("x"), *numbers], [*tables, below, *others])
+    low, high = np.full(4, -4.0), np.full(4, 4.0)
+    gone = [state.missing_column(8) for state in states]
+    rows = fn.Table(net.variables, [*gone, np.concatenate([low, high]), *rng.normal(size=(2, 8))])
+    similar = fn.kernels.HiddenVariableKernel(net)(rows, rows)
+    assert similar[:4, :4].mean() > similar[:4, 4:].mean()

@@ -11,6 +11,7 @@ import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import as_source
 from fishernet.learn import edge_probabilities
+from fishernet.learn.numbers.preparing import prepared_for
 from tests.learn.test_best_graphs import acyclic, rows
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -18,7 +19,8 @@ CLOSE: dict[str, Any] = {"accuracy": 0.005, "max_sweeps": 20_000, "seed": 1}
 
 
 def prior(n: int, size: int) -> float:
-    return -math.log(math.comb(n - 1, size))
+    p = min(1 / 2, 1 / max(1, n - 1))
+    return size * math.log(p / (1 - p))
 
 
 def by_all_graphs(table: Any, score: Any, *, max_parents: int = 9, with_prior: bool = True, **rules: Any) -> Array:
@@ -65,7 +67,7 @@ def test_probabilities_are_those_of_all_graphs(score: Any, seed: int, n: int, d:
 
 def test_rules_leave_out_graphs() -> None:
     table = rows(6, 80, 4)
-    bdeu = fn.scores.named_score("bdeu")
+    bdeu = fn.scores.named_score("bdeu", ess=4.0)
     arcs: dict[str, Any] = {"required": [("v0", "v3")], "forbidden": [("v1", "v2"), ("v2", "v0")]}
     found = edge_probabilities(table, **arcs, **CLOSE)
     assert_close(found, by_all_graphs(table, bdeu, **arcs))
@@ -83,9 +85,10 @@ def test_numbers_keep_the_prior_of_their_score() -> None:
     a, b = rng.normal(size=(2, 40))
     table = fn.Table.from_frame({"a": a, "b": b, "c": a + b + 2 * rng.normal(size=40), "d": rng.normal(size=40)})
     usual = fn.scores.named_score("fractional", prior=True)
-    assert_close(edge_probabilities(table, **CLOSE), by_all_graphs(table, usual, with_prior=False))
+    assert_close(edge_probabilities(table, score="fractional", **CLOSE), by_all_graphs(table, usual, with_prior=False))
     mixed = fn.Table.from_frame({"a": a, "l": np.where(b > 0, "high", "low"), "c": a + b + rng.normal(size=40)})
     found = edge_probabilities(mixed, **CLOSE)
+    mixed = prepared_for(mixed)
     numbers = [("a", "l"), ("c", "l")]
     bic = fn.scores.named_score("bic", prior=True)
     assert_close(found, by_all_graphs(mixed, bic, with_prior=False, forbidden=numbers))
@@ -127,7 +130,7 @@ def test_data_drawn_from_networks_find_edges_as_often_as_they_are_sure() -> None
             for p in parents:
                 groups = groups * cards[p] + cells[p]
             q = math.prod(cards[p] for p in parents)
-            tables = rng.dirichlet(np.full(cards[v], 1 / (q * cards[v])), size=q)
+            tables = rng.dirichlet(np.full(cards[v], 4 / (q * cards[v])), size=q)
             cells[v] = np.array([rng.choice(cards[v], p=tables[group]) for group in groups])
         variables = [fn.Variable(name, range(card)) for name, card in zip(names, cards, strict=True)]
         table = fn.Table(variables, [column.astype(np.uint8) for column in cells])

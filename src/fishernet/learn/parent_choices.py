@@ -98,28 +98,27 @@ class ParentChoices:
         return sets[_bits(sets, len(self.others)) @ self._cells <= self._room]
 
 
-def find_choices(scorer: Scorer, rules: Rules, price: Sequence[float], watch: Watch) -> list[ParentChoices]:
-    """Return the parent sets of all variables, and their scores less the price of so many parents.
+def find_choices(scorer: Scorer, rules: Rules, price: float, watch: Watch) -> list[ParentChoices]:
+    """Return the parent sets of all variables, and their scores less a price for each parent.
 
     Those of the graph that the rules start from are among them. When the time is over they are those so far.
     """
     others = _others(scorer, rules)
     growing = _growing(scorer, sum(map(len, others)))
     choices = [ParentChoices(child, rules, of, growing) for child, of in enumerate(others)]
-    prices = np.array(price)
     while any(len(of.wanted) for of in choices):
         families = joined_families([of.families() for of in choices])
         scores = score_in_parts(scorer, families, lambda: watch.look(sum(len(of.sets) for of in choices)))
         if scores is None:
             break
-        scores = scores - prices[np.diff(families.offsets)]
+        scores = scores - price * np.diff(families.offsets)
         ends = np.cumsum([len(of.wanted) for of in choices])
         for of, told in zip(choices, np.split(scores, ends[:-1]), strict=True):
             of.tell(told)
     start = Families.from_pairs(enumerate(rules.start.parents))
     for of, score, parents in zip(choices, scorer(start).tolist(), rules.start.parents, strict=True):
         of.keep_best()
-        of.add(of.mask(parents), score - price[len(parents)])
+        of.add(of.mask(parents), score - price * len(parents))
     return choices
 
 

@@ -4,9 +4,11 @@ A score that is a marginal likelihood, or approximates one, makes a network's pr
 Networks are too many to be added up, but not those of one layering of the variables [1]_; random walks over layerings,
 with arcs reversed between [2]_, meet each as often as its probability says (in the core).
 
-That everyone has as many parents is as probable beforehand as any other number, and of all sets of one size each is as
-probable [3]_; without that the many large sets would have nearly all of the probability to themselves. Scores with a
-prior on graphs of their own ("fractional", and "bic" where there are numbers) keep theirs.
+Beforehand any variable is another's parent with a probability of one among the others, independently: everyone has one
+parent in the mean. If all graphs were as probable, those with many arcs would have nearly all of the probability to
+themselves, for there are so many. Scores with a prior on graphs of their own ("fractional", and "bic" where there are
+numbers) keep theirs. That number and the equivalent sample size were chosen on networks of the literature and random
+ones, and confirmed on others (`benchmarks/EDGES.md`).
 
 References
 ----------
@@ -14,15 +16,13 @@ References
    Association 112, 2017.
 .. [2] M. Grzegorczyk and D. Husmeier, "Improving the structure MCMC sampler for Bayesian networks by introducing a new
    edge reversal move", Machine Learning 71, 2008.
-.. [3] R. Eggeling, J. Viinikka, A. Vuoksenmaa and M. Koivisto, "On structure priors for learning Bayesian networks",
-   AISTATS 2019.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -36,15 +36,17 @@ from fishernet.base.vocabulary import ScoreName
 from fishernet.data import as_source
 from fishernet.learn.exact import proven
 from fishernet.learn.missing.ways import way_of_scores
+from fishernet.learn.numbers.preparing import prepared_for
 from fishernet.learn.order import Order
 from fishernet.learn.parent_choices import families_of, find_choices
-from fishernet.learn.resampling import EdgeStrengths
+from fishernet.learn.resampling import EdgeStrengths, reusable
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Scorer, joined_families
-from fishernet.learn.structures import question_of
-from fishernet.scores import Families, LocalScores, Score
+from fishernet.learn.structures import Question, options_for, question_of
+from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.named import ScoreKeywords
 
+ESS = 4.0
 N_WALKS = 8
 FEWEST_SWEEPS = 100  # of the first part, which leads away from the start and does not count
 LOOKS = 50  # at the watch, in each part
@@ -77,10 +79,12 @@ def edge_probabilities(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data. Where cells are missing each family is scored on the rows that are complete in it (node-average), and
-        numbers alone by the moments that they are expected to have.
+        The data; of rows with numbers, what `bayesian_network` learns of. Where cells are missing each family is scored
+        on the rows that are complete in it (node-average), and numbers alone by the moments that they are expected to
+        have.
     score : str or Score, optional
-        Default "bdeu" for columns of labels without missing cells, otherwise that of `structure`.
+        Default "bdeu" with an equivalent sample size of 4 for columns of labels without missing cells, otherwise that
+        of `structure`.
     max_parents, max_cells, required, forbidden, tiers, **options
         As for `structure`. A variable's parents are among at most 63 others, those that say most of it by themselves.
     accuracy : float
@@ -120,31 +124,17 @@ def edge_probabilities(
     """
     check.number(accuracy, "accuracy", above=0)
     max_sweeps = check.integer(max_sweeps, "max_sweeps", least=1)
-    source = table if isinstance(table, np.ndarray) else as_source(table)
-    known = None if isinstance(source, np.ndarray) else source
-    if score is None and known is not None and not (known.has_missing or any(v.is_continuous for v in known.variables)):
-        score = "bdeu"
-    asked = question_of(
-        source,
-        score,
-        max_parents=max_parents,
-        max_cells=max_cells,
-        required=required,
-        forbidden=forbidden,
-        tiers=tiers,
-        missing=None if known is None else way_of_scores(known, score),
-        options=options,
-    )
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    limits = {"max_parents": max_parents, "max_cells": max_cells}
+    asked = _question(table, score, reusable(rules), limits, options)
     key = fixed_seed(seed)
     watch = Watch(progress, "walking over networks", max_seconds)
     scorer = LocalScores(asked.source, asked.score)
-    rules = _at_a_good_graph(scorer, asked.rules, watch)
-    n = len(rules.names)
-    sizes = range(min(n - 1, rules.max_parents) + 1)
-    price = [0.0 if asked.score.prior else math.log(math.comb(n - 1, k)) for k in sizes]
-    choices = find_choices(scorer, rules, price, watch)
+    kept = _at_a_good_graph(scorer, asked.rules, watch)
+    n = len(kept.names)
+    choices = find_choices(scorer, kept, 0.0 if asked.score.prior else math.log(max(1, n - 2)), watch)
     families, scores = families_of(choices)
-    starts = joined_families([Families.from_pairs(enumerate(rules.start.parents))] * N_WALKS)
+    starts = joined_families([Families.from_pairs(enumerate(kept.start.parents))] * N_WALKS)
     walks = _core.LayerWalks(
         n,
         *(families.children, families.offsets, families.parents, scores),
@@ -154,7 +144,27 @@ def edge_probabilities(
     arcs, error, sweeps = _walked(walks, accuracy, max_sweeps, watch)
     both = arcs + arcs.T
     direction = np.divide(arcs, both, out=np.zeros((n, n)), where=both > 0)
-    return EdgeStrengths(rules.names, both, direction, N_WALKS * sweeps, key, watch.seconds, error)
+    return EdgeStrengths(kept.names, both, direction, N_WALKS * sweeps, key, watch.seconds, error)
+
+
+def _question(
+    table: Any,
+    score: ScoreName | Score | None,
+    rules: Mapping[str, Any],
+    limits: Mapping[str, Any],
+    options: ScoreKeywords,
+) -> Question:
+    """Return what is asked, of the table of which `bayesian_network` would learn: numbers as it takes them."""
+    if isinstance(table, np.ndarray):
+        return question_of(table, score, **rules, **limits, options=options)
+    source = as_source(table)
+    if source.rows is not None:
+        rows = prepared_for(source.rows, score=score, **rules)
+        source, rules = rows, options_for(source.names, rows.names, rules)
+    if score is None and not (source.has_missing or any(variable.is_continuous for variable in source.variables)):
+        score, options = named_score("bdeu", **({"ess": ESS} | options)), {}
+    missing = way_of_scores(source, score)
+    return question_of(source, score, **rules, **limits, missing=missing, options=options)
 
 
 def _at_a_good_graph(scorer: Scorer, rules: Rules, watch: Watch) -> Rules:

@@ -2,25 +2,32 @@
 
 The features of a number's regression are of second degree in the family's numbers (`mixed`). So their expectation in a
 configuration of the labels is made of its probability and of the expected sums and products of these numbers there.
+
+Where a row lacks so many labels that these are more than memory holds of many rows, its expectation is a weighted mean
+over some draws of what it lacks, by the same random numbers for every row: its features depend on the row alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.data import Table
 from fishernet.infer.completion import require_possible
-from fishernet.infer.mixed import GappedRows
+from fishernet.infer.mixed import Gap, GappedRows
 from fishernet.kernels.features import Features, Matrix, weighted_mean
 from fishernet.kernels.fisher.expected_features import ExpectedFeatures, kernel_features
 from fishernet.kernels.fisher.mixed import MixedInvariant
 from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork
+
+MOST_EXPECTED = 1 << 14  # numbers of a row, beyond which what it lacks is drawn
+AT_ONCE = 1 << 24  # numbers of rows
+DRAWS = 32
 
 Positions = npt.NDArray[np.int64]
 Entries = tuple[Positions, Positions, Matrix]  # rows, configurations, and what a row has there
@@ -89,38 +96,80 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
     """
     gapped = GappedRows(net, rows, keep=True)
     log_prob = gapped.known_terms()
-    statistics: dict[int, list[tuple[Any, ...]]] = {v: [] for v in range(len(net.variables))}
-    for gap, which in gapped.gaps:
-        logs, families = gap.expected(gapped.cells, which, gapped.origin)
-        log_prob[which] += logs
-        for v, (places, *sums) in zip(gap.families, families, strict=True):
-            statistics[v].append((np.repeat(which, len(places) // len(which)), places, *sums))
-    require_possible(log_prob)
     found = {}
-    for v, parts in statistics.items():
-        found[v] = [_known(net, v, numbers.get(v), gapped)]
-        if parts:
-            which, places, weights, first, second = map(np.concatenate, zip(*parts, strict=True))
-            there = np.flatnonzero(weights)
-            at, weights = _own_order(net, v)[places[there]], weights[there]
-            values = weights[:, None]
-            if v in numbers:
-                values = numbers[v].expected(at, weights, first[there], second[there], gapped.origin)
-            found[v].append((which[there], at, values))
+    for v in range(len(net.variables)):
+        which = np.flatnonzero(~gapped.lacking(v))
+        found[v] = [(which, *_of_known(net, v, numbers.get(v), gapped.filled[which]))]
+    for gap, which in gapped.gaps:
+        if (a_row := _numbers_of_a_row(net, gap)) > MOST_EXPECTED:
+            for some in _in_parts(which, DRAWS * len(net.variables)):
+                drawn, weights = _drawn(net, gapped.filled[some], gap)
+                for v in gap.families:
+                    at, values = _of_known(net, v, numbers.get(v), drawn)
+                    found[v].append((np.repeat(some, DRAWS), at, values * weights[:, None]))
+            continue
+        for some in _in_parts(which, a_row):
+            logs, families = gap.expected(gapped.cells, some, gapped.origin)
+            log_prob[some] += logs
+            for v, (places, weights, first, second) in zip(gap.families, families, strict=True):
+                there = np.flatnonzero(weights)
+                at, values = _own_order(net, v)[places[there]], weights[there, None]
+                if v in numbers:
+                    values = numbers[v].expected(at, weights[there], first[there], second[there], gapped.origin)
+                found[v].append((np.repeat(some, len(places) // len(some))[there], at, values))
+    require_possible(log_prob)
     return found
 
 
-def _known(net: BayesianNetwork, v: int, number: OfNumber | None, gapped: GappedRows) -> Entries:
-    """Return the entries of the rows that lack nothing of a family."""
-    which = np.flatnonzero(~gapped.lacking(v))
-    some = gapped.filled[which]
+def _of_known(net: BayesianNetwork, v: int, number: OfNumber | None, rows: Table) -> tuple[Positions, Matrix]:
+    """Return the configuration of each of some rows that lack nothing of a family, and the values there."""
     if number is not None:
-        values, at = number(some)
-        return which, at, values
-    at = np.zeros(len(which), dtype=np.int64)
+        values, at = number(rows)
+        return at, values
+    at = np.zeros(rows.n_rows, dtype=np.int64)
     for p in (*net.conditionals[v].parents, v):
-        at = at * net.variables[p].cardinality + some.codes[p]
-    return which, at, np.ones((len(which), 1))
+        at = at * net.variables[p].cardinality + rows.codes[p]
+    return at, np.ones((rows.n_rows, 1))
+
+
+def _in_parts(which: Positions, a_row: int) -> Iterator[Positions]:
+    """Yield so few rows at once that they have `AT_ONCE` numbers, where each has so many."""
+    step = max(1, AT_ONCE // max(1, a_row))
+    return (which[begin : begin + step] for begin in range(0, len(which), step))
+
+
+def _numbers_of_a_row(net: BayesianNetwork, gap: Gap) -> int:
+    """Return how many numbers are expected of a row, of all configurations that its families may have."""
+    total = 0
+    for v in gap.families:
+        family = {*net.conditionals[v].parents, v}
+        numbers = {p for p in family if net.variables[p].is_continuous}
+        scope = gap.mixture_scope(numbers & {*gap.missing}, (family - numbers) & {*gap.missing})
+        states = math.prod(net.variables[p].cardinality for p in scope)
+        total += states * (1 + len(numbers) + len(numbers) ** 2)
+    return total
+
+
+def _drawn(net: BayesianNetwork, rows: Table, gap: Gap) -> tuple[Table, Matrix]:
+    """Return rows `DRAWS` times each, with what they lack drawn, and how much each counts, (n DRAWS,).
+
+    What is missing is drawn from above, and counts by how probable it makes what is known below (Shachter and Peot
+    1990).
+    """
+    n = rows.n_rows * DRAWS
+    noise = np.random.default_rng(0).standard_normal((len(gap.missing), DRAWS))
+    columns = [np.repeat(column, DRAWS) for column in rows.codes]
+    logs = np.zeros((rows.n_rows, DRAWS))
+    for v in gap.families:
+        if v in gap.missing:
+            columns[v] = net.conditionals[v].draw(columns, np.tile(noise[gap.missing.index(v)], rows.n_rows))
+        else:
+            whole = Table.adopt(rows.variables, columns, n_rows=n)
+            logs += net.conditionals[v].log_prob(whole).reshape(logs.shape)
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    weights += ~np.isfinite(top)  # none of them is possible: each counts as much
+    return Table.adopt(rows.variables, columns, n_rows=n), (weights / weights.sum(axis=1, keepdims=True)).ravel()
 
 
 def _own_order(net: BayesianNetwork, v: int) -> Positions:
