@@ -191,6 +191,31 @@ def test_rows_that_lack_more_than_memory_holds_are_drawn() -> None:
         np.testing.assert_allclose(several(lacking[row : row + 1], lacking), every[row : row + 1], rtol=1e-9)
 
 
+def test_rows_whose_labels_no_table_holds_have_a_kernel() -> None:
+    rng = np.random.default_rng(3)
+    n, states = 6, range(30)
+    labels = [fn.Variable(f"a{v}", states) for v in range(n)]
+    numbers = [fn.Continuous(f"x{v}") for v in range(n)]
+    variables: list[Any] = [*labels, *numbers]
+    conditionals: list[Any] = [fn.models.FullTable(v, (), [labels[v]], [rng.dirichlet(np.ones(30))]) for v in range(n)]
+    for v in range(n):  # each leans on its label and on the number before, so that the last knows of all labels
+        parents = (v, n + v - 1) if v else (v,)
+        slopes = np.full((30, len(parents) - 1), 0.5)
+        family = [*(variables[p] for p in parents), numbers[v]]
+        conditionals.append(
+            fn.models.ConditionalGaussian(n + v, parents, family, rng.normal(size=30), slopes, np.ones(30))
+        )
+    net = fn.BayesianNetwork(variables, conditionals)
+    whole = net.sample(20, seed=1)
+    gone = [variable.missing_column(20) for variable in variables[:-1]]
+    rows = fn.Table(variables, [*gone, whole.codes[-1]])
+    kernel = fn.kernels.HiddenVariableKernel(net)
+    every = kernel(rows)
+    assert np.isfinite(every).all()
+    assert np.linalg.eigvalsh(every).min() > -1e-9 * np.linalg.eigvalsh(every).max()
+    np.testing.assert_allclose(kernel(rows[3:4], rows), every[3:4], rtol=1e-9)
+
+
 def test_draws_count_by_what_is_known_below() -> None:
     rng = np.random.default_rng(2)
     states = [fn.Variable(name, range(60)) for name in "ab"]

@@ -94,19 +94,16 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
 
     A label has the probabilities of its family's cells, and a number what is made of its family's moments.
     """
-    gapped = GappedRows(net, rows, keep=True)
+    gapped = GappedRows(net, rows, keep=True, limit=math.inf)  # beyond one, rows are drawn
     log_prob = gapped.known_terms()
     found = {}
     for v in range(len(net.variables)):
         which = np.flatnonzero(~gapped.lacking(v))
         found[v] = [(which, *_of_known(net, v, numbers.get(v), gapped.filled[which]))]
+    concerned = np.zeros((len(net.variables), rows.n_rows), dtype=bool)  # families of what is drawn
     for gap, which in gapped.gaps:
         if (a_row := _numbers_of_a_row(net, gap)) > MOST_EXPECTED:
-            for some in _in_parts(which, DRAWS * len(net.variables)):
-                drawn, weights = _drawn(net, gapped.filled[some], gap)
-                for v in gap.families:
-                    at, values = _of_known(net, v, numbers.get(v), drawn)
-                    found[v].append((np.repeat(some, DRAWS), at, values * weights[:, None]))
+            concerned[np.ix_(np.array(gap.families), which)] = True
             continue
         for some in _in_parts(which, a_row):
             logs, families = gap.expected(gapped.cells, some, gapped.origin)
@@ -118,6 +115,12 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
                     values = numbers[v].expected(at, weights[there], first[there], second[there], gapped.origin)
                 found[v].append((np.repeat(some, len(places) // len(some))[there], at, values))
     require_possible(log_prob)
+    for some in _in_parts(np.flatnonzero(concerned.any(axis=0)), DRAWS * len(net.variables)):
+        drawn, weights = _drawn(net, rows[some], gapped.filled[some], concerned[:, some])
+        for v in np.flatnonzero(concerned[:, some].any(axis=1)).tolist():
+            of = np.flatnonzero(np.repeat(concerned[v, some], DRAWS))
+            at, values = _of_known(net, v, numbers.get(v), drawn[of])
+            found[v].append((np.repeat(some, DRAWS)[of], at, values * weights[of, None]))
     return found
 
 
@@ -150,26 +153,31 @@ def _numbers_of_a_row(net: BayesianNetwork, gap: Gap) -> int:
     return total
 
 
-def _drawn(net: BayesianNetwork, rows: Table, gap: Gap) -> tuple[Table, Matrix]:
+def _drawn(net: BayesianNetwork, rows: Table, filled: Table, concerned: npt.NDArray[np.bool_]) -> tuple[Table, Matrix]:
     """Return rows `DRAWS` times each, with what they lack drawn, and how much each counts, (n DRAWS,).
 
     What is missing is drawn from above, and counts by how probable it makes what is known below (Shachter and Peot
-    1990).
+    1990), of the families that are concerned, (n_variables, n).
     """
-    n = rows.n_rows * DRAWS
-    noise = np.random.default_rng(0).standard_normal((len(gap.missing), DRAWS))
-    columns = [np.repeat(column, DRAWS) for column in rows.codes]
+    noise = np.random.default_rng(0).standard_normal((len(net.variables), DRAWS))
+    columns = [np.repeat(column, DRAWS) for column in filled.codes]
     logs = np.zeros((rows.n_rows, DRAWS))
-    for v in gap.families:
-        if v in gap.missing:
-            columns[v] = net.conditionals[v].draw(columns, np.tile(noise[gap.missing.index(v)], rows.n_rows))
-        else:
-            whole = Table.adopt(rows.variables, columns, n_rows=n)
-            logs += net.conditionals[v].log_prob(whole).reshape(logs.shape)
+    for v in net.dag.order:
+        if not concerned[v].any():
+            continue
+        lacks = net.variables[v].missing(rows.codes[v])
+        if lacks.any():
+            values = net.conditionals[v].draw(columns, np.tile(noise[v], rows.n_rows))
+            columns[v] = np.where(np.repeat(lacks, DRAWS), values, columns[v]).astype(columns[v].dtype)
+        counts = concerned[v] & ~lacks
+        if counts.any():
+            whole = Table.adopt(rows.variables, columns, n_rows=len(columns[v]))
+            logs[counts] += net.conditionals[v].log_prob(whole).reshape(logs.shape)[counts]
     top = logs.max(axis=1, keepdims=True)
-    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
-    weights += ~np.isfinite(top)  # none of them is possible: each counts as much
-    return Table.adopt(rows.variables, columns, n_rows=n), (weights / weights.sum(axis=1, keepdims=True)).ravel()
+    possible = np.isfinite(top)
+    weights = np.where(possible, np.exp(logs - np.where(possible, top, 0.0)), 1.0)  # where none is, each counts as much
+    drawn = Table.adopt(rows.variables, columns, n_rows=rows.n_rows * DRAWS)
+    return drawn, (weights / weights.sum(axis=1, keepdims=True)).ravel()
 
 
 def _own_order(net: BayesianNetwork, v: int) -> Positions:
