@@ -98,7 +98,6 @@ private:
     std::int64_t n_sweeps_ = 0;
     std::int32_t turn_ = 0;  // steps of this sweep
 
-    std::vector<std::int32_t> sizes_;  // of the layers, without a variable
     std::vector<Sums> placed_;
     std::vector<double> own_, before_, after_, last_, alone_, ways_;
     std::vector<std::pair<std::uint64_t, double>> found_;  // sets of parents with their weights

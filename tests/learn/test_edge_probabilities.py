@@ -186,11 +186,14 @@ def test_more_than_63_columns_have_probabilities() -> None:
 def test_time_is_kept_and_told() -> None:
     table = rows(1, 500, 12)
     told: list[tuple[Any, ...]] = []
-    found = edge_probabilities(table, max_seconds=0.05, progress=lambda *step: told.append(step))
+    found = edge_probabilities(table, max_seconds=1.0, accuracy=1e-9, progress=lambda *step: told.append(step))
     assert found.error is not None
     assert found.n >= 8
     assert told
     assert told[0][0] == "walking over networks"
+    with pytest.raises(FishernetError) as caught:
+        edge_probabilities(table, max_seconds=1e-6)
+    assert caught.value.parameter == "max_seconds"
 
 
 def test_options_out_of_range_are_refused() -> None:

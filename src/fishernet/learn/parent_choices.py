@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.errors import FishernetError
 from fishernet.base.progress import Watch
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, joined_families, score_in_parts
@@ -20,11 +21,12 @@ from fishernet.scores import Families
 Floats = npt.NDArray[np.float64]
 Sets = npt.NDArray[np.uint64]
 
-SLACK = 5.0  # nats: what is left out has a thousandth of its subset's probability
+SLACK = 5.0  # nats: what is left out is 150 times less probable than with its subset
 GROWING = (5, 100)  # sets of a size that grow, of a variable, at least and at most
 ROWS_OF_SETS = 400_000_000  # rows that are counted for all sets of a size, where that many may grow
 LEAST_COUNTED = 1000  # rows; fewer take no less, for what a set takes beside them
 MOST_SETS = 1000  # of a variable; the best
+ALONE = 2  # sizes of sets: without a parent, and each parent alone
 MOST_OTHERS = 63  # that may be parents of a variable: a set is a bit mask
 
 
@@ -42,6 +44,7 @@ class ParentChoices:
         self.sets, self.scores = np.zeros(0, np.uint64), np.zeros(0)
         self.wanted = np.array([self._required], dtype=np.uint64)
         self._size = int(self._required).bit_count()
+        self.n_told = 0  # sizes of sets whose scores are known
         self._before, self._best = self.sets, self.scores  # of one size: the best of each set and its subsets
 
     def mask(self, parents: Iterable[int]) -> int:
@@ -62,6 +65,7 @@ class ParentChoices:
         growing = self.wanted[kept][np.argsort(-scores[kept], kind="stable")[: self._growing]]
         self.wanted = np.zeros(0, np.uint64)
         self._size += 1
+        self.n_told += 1
         if len(growing) and self._size <= self._most:
             bits = np.uint64(1) << np.arange(len(self.others), dtype=np.uint64)
             pairs = growing[:, None] | bits
@@ -101,7 +105,8 @@ class ParentChoices:
 def find_choices(scorer: Scorer, rules: Rules, price: float, watch: Watch) -> list[ParentChoices]:
     """Return the parent sets of all variables, and their scores less a price for each parent.
 
-    Those of the graph that the rules start from are among them. When the time is over they are those so far.
+    Those of the graph that the rules start from are among them. When the time is over they are those so far;
+    FishernetError when these are not even all of one parent.
     """
     others = _others(scorer, rules)
     growing = _growing(scorer, sum(map(len, others)))
@@ -109,6 +114,11 @@ def find_choices(scorer: Scorer, rules: Rules, price: float, watch: Watch) -> li
     while any(len(of.wanted) for of in choices):
         families = joined_families([of.families() for of in choices])
         scores = score_in_parts(scorer, families, lambda: watch.look(sum(len(of.sets) for of in choices)))
+        if scores is None and any(of.n_told < ALONE for of in choices):
+            raise FishernetError(
+                "max_seconds was over before the parents of every variable were scored; give more",
+                parameter="max_seconds",
+            )
         if scores is None:
             break
         scores = scores - price * np.diff(families.offsets)

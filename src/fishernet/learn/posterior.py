@@ -107,7 +107,7 @@ def edge_probabilities(
     Raises
     ------
     FishernetError
-        When an option is out of range.
+        When an option is out of range, or the time was over before every parent was scored.
     SchemaError, MissingValueError
         As for `structure`.
     KeyboardInterrupt
