@@ -84,10 +84,10 @@ void compare(unsigned seed, std::int32_t n, double spread, double room) {
     const auto wanted = by_all_networks(choices);
     LayerWalk walk(choices, start_of(n), 7, seed);
     CHECK(walk.is_possible());
-    constexpr std::int64_t sweeps = 20'000;
+    constexpr std::int64_t sweeps = thread_sanitizer ? 1000 : 10'000;
     while (walk.n_sweeps() < sweeps) walk.step();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        CHECK(std::abs(walk.arcs()[i] / sweeps - wanted[i]) < room);
+        CHECK(std::abs(walk.arcs()[i] / sweeps - wanted[i]) < (thread_sanitizer ? 4 * room : room));
     }
     CHECK(is_acyclic(walk.parents()));
 }
