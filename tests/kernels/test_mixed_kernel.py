@@ -216,6 +216,27 @@ def test_rows_whose_labels_no_table_holds_have_a_kernel() -> None:
     np.testing.assert_allclose(kernel(rows[3:4], rows), every[3:4], rtol=1e-9)
 
 
+def test_rows_whose_labels_are_known_in_pairs_have_a_kernel() -> None:
+    """Ten labels below the pairs of five that are missing: no table is large but that over all five."""
+    rng = np.random.default_rng(4)
+    above = [fn.Variable(f"a{v}", range(30)) for v in range(5)]
+    pairs = list(itertools.combinations(range(5), 2))
+    below = [fn.Variable(f"b{i}", range(2)) for i in range(len(pairs))]
+    variables: list[Any] = [*above, *below, fn.Continuous("x")]
+    conditionals: list[Any] = [fn.models.FullTable(v, (), [above[v]], [rng.dirichlet(np.ones(30))]) for v in range(5)]
+    for i, (a, b) in enumerate(pairs):
+        shares = rng.dirichlet(np.ones(2), size=900)
+        conditionals.append(fn.models.FullTable(5 + i, (a, b), [above[a], above[b], below[i]], shares))
+    one = fn.models.ConditionalGaussian(15, (5,), [below[0], variables[-1]], [0.0, 1.0], np.zeros((2, 0)), [1.0, 1.0])
+    net = fn.BayesianNetwork(variables, [*conditionals, one])
+    whole = net.sample(30, seed=1)
+    rows = fn.Table(variables, [*(v.missing_column(30) for v in above), *whole.codes[5:]])
+    kernel = fn.kernels.HiddenVariableKernel(net)
+    every = kernel(rows)
+    assert np.linalg.eigvalsh(every).min() > -1e-9 * np.linalg.eigvalsh(every).max()
+    np.testing.assert_allclose(kernel(rows[3:4], rows), every[3:4], rtol=1e-9)
+
+
 def test_draws_count_by_what_is_known_below() -> None:
     rng = np.random.default_rng(2)
     states = [fn.Variable(name, range(60)) for name in "ab"]

@@ -26,6 +26,7 @@ from fishernet.kernels.parts import FeatureParts
 from fishernet.models import BayesianNetwork
 
 MOST_EXPECTED = 1 << 14  # numbers of a row, beyond which what it lacks is drawn
+MOST_CELLS = 1 << 20  # the same of the cells of a table over missing labels, which each row goes through
 AT_ONCE = 1 << 24  # numbers of rows
 DRAWS = 32
 
@@ -102,7 +103,7 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
         found[v] = [(which, *_of_known(net, v, numbers.get(v), gapped.filled[which]))]
     concerned = np.zeros((len(net.variables), rows.n_rows), dtype=bool)  # families of what is drawn
     for gap, which in gapped.gaps:
-        if (a_row := _numbers_of_a_row(net, gap)) > MOST_EXPECTED:
+        if (a_row := _numbers_of_a_row(net, gap)) > MOST_EXPECTED or gap.core.most_cells([]) > MOST_CELLS:
             concerned[np.ix_(np.array(gap.families), which)] = True
             continue
         for some in _in_parts(which, a_row):

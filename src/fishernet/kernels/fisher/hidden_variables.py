@@ -71,8 +71,9 @@ class HiddenVariableKernel(FeatureMade):
 
     Notes
     -----
-    Of labels beside numbers, a row that lacks so much that its expectation has more than 16,384 numbers has a weighted
-    mean over 32 draws in its place, by the same random numbers for every row.
+    Of labels beside numbers, a row that lacks so much that its expectation has more than 16,384 numbers, or a table
+    over its missing labels 2**20 cells, has a weighted mean over 32 draws in its place, by the same random numbers for
+    every row.
 
     Numbering the hidden states in another way changes nothing. Rows with the same gap and the same states around it
     share one inference.
