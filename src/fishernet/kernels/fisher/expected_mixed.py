@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -97,10 +97,11 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
     """
     gapped = GappedRows(net, rows, keep=True, limit=math.inf)  # beyond one, rows are drawn
     log_prob = gapped.known_terms()
-    found = {}
+    found: dict[int, list[Entries]] = {}
     for v in range(len(net.variables)):
         which = np.flatnonzero(~gapped.lacking(v))
         found[v] = [(which, *_of_known(net, v, numbers.get(v), gapped.filled[which]))]
+    statistics = _Statistics(net, numbers, gapped.origin, found)
     concerned = np.zeros((len(net.variables), rows.n_rows), dtype=bool)  # families of what is drawn
     for gap, which in gapped.gaps:
         if (a_row := _numbers_of_a_row(net, gap)) > MOST_EXPECTED or gap.core.most_cells([]) > MOST_CELLS:
@@ -109,12 +110,9 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
         for some in _in_parts(which, a_row):
             logs, families = gap.expected(gapped.cells, some, gapped.origin)
             log_prob[some] += logs
-            for v, (places, weights, first, second) in zip(gap.families, families, strict=True):
-                there = np.flatnonzero(weights)
-                at, values = _own_order(net, v)[places[there]], weights[there, None]
-                if v in numbers:
-                    values = numbers[v].expected(at, weights[there], first[there], second[there], gapped.origin)
-                found[v].append((np.repeat(some, len(places) // len(some))[there], at, values))
+            for v, sums in zip(gap.families, families, strict=True):
+                statistics.add(v, some, sums)
+    statistics.take()
     require_possible(log_prob)
     for some in _in_parts(np.flatnonzero(concerned.any(axis=0)), DRAWS * len(net.variables)):
         drawn, weights = _drawn(net, rows[some], gapped.filled[some], concerned[:, some])
@@ -123,6 +121,37 @@ def family_entries(net: BayesianNetwork, numbers: Mapping[int, OfNumber], rows: 
             at, values = _of_known(net, v, numbers.get(v), drawn[of])
             found[v].append((np.repeat(some, DRAWS)[of], at, values * weights[of, None]))
     return found
+
+
+class _Statistics:
+    """Expected statistics of rows, from which entries are made of many gaps at once."""
+
+    def __init__(
+        self, net: BayesianNetwork, numbers: Mapping[int, OfNumber], origin: Matrix, found: dict[int, list[Entries]]
+    ) -> None:
+        self._net, self._numbers, self._origin, self._found = net, numbers, origin, found
+        self._parts: dict[int, list[tuple[npt.NDArray[Any], ...]]] = {}
+        self._held = 0
+
+    def add(self, v: int, which: Positions, of: tuple[npt.NDArray[Any], ...]) -> None:
+        """Take what is expected of the family of a variable in some rows, without what is impossible."""
+        places, weights, first, second = of
+        there = np.flatnonzero(weights)
+        rows = np.repeat(which, len(places) // len(which))
+        self._parts.setdefault(v, []).append(tuple(part[there] for part in (rows, places, weights, first, second)))
+        self._held += len(there) * (3 + first.shape[1] + second.shape[1] ** 2)
+        if self._held > AT_ONCE:
+            self.take()
+
+    def take(self) -> None:
+        """Make the entries of what was added."""
+        for v, parts in self._parts.items():
+            which, places, weights, first, second = map(np.concatenate, zip(*parts, strict=True))
+            at, values = _own_order(self._net, v)[places], weights[:, None]
+            if v in self._numbers:
+                values = self._numbers[v].expected(at, weights, first, second, self._origin)
+            self._found[v].append((which, at, values))
+        self._parts, self._held = {}, 0
 
 
 def _of_known(net: BayesianNetwork, v: int, number: OfNumber | None, rows: Table) -> tuple[Positions, Matrix]:
