@@ -43,9 +43,13 @@ class ParentChoices:
         self._required = self.mask(np.flatnonzero(rules.required[:, child]).tolist())
         self.sets, self.scores = np.zeros(0, np.uint64), np.zeros(0)
         self.wanted = np.array([self._required], dtype=np.uint64)
-        self._size = int(self._required).bit_count()
-        self.n_told = 0  # sizes of sets whose scores are known
+        self._least = self._size = int(self._required).bit_count()
         self._before, self._best = self.sets, self.scores  # of one size: the best of each set and its subsets
+
+    @property
+    def n_told(self) -> int:
+        """Of how many sizes the sets' scores are known."""
+        return self._size - self._least
 
     def mask(self, parents: Iterable[int]) -> int:
         """Return a set as a mask."""
@@ -58,14 +62,13 @@ class ParentChoices:
     def tell(self, scores: Floats) -> None:
         """Take the scores of what is wanted, and find what to score after them."""
         below = self._best_of_subsets()
-        kept = (scores >= below - SLACK) | (self._size == int(self._required).bit_count())
+        kept = (scores >= below - SLACK) | (self._size == self._least)
         self.sets = np.concatenate([self.sets, self.wanted[kept]])
         self.scores = np.concatenate([self.scores, scores[kept]])
         self._before, self._best = self.wanted, np.maximum(scores, below)
         growing = self.wanted[kept][np.argsort(-scores[kept], kind="stable")[: self._growing]]
         self.wanted = np.zeros(0, np.uint64)
         self._size += 1
-        self.n_told += 1
         if len(growing) and self._size <= self._most:
             bits = np.uint64(1) << np.arange(len(self.others), dtype=np.uint64)
             pairs = growing[:, None] | bits
