@@ -8,8 +8,9 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
-STEPS, RIDGE, NEAR = 30, 1e-3, 1e-3  # of slopes by columns in units of their spread
-MOST_LOGIT = 40.0
+MOST_STEPS, RIDGE = 60, 1e-3  # of slopes by columns in units of their spread
+LEAST_GAIN = 1e-3  # nats that another step would bring
+MOST_HALVED = 30  # times, of a step
 MOST_NUMBERS = 2**20  # that are held at once beside the columns
 
 
@@ -30,24 +31,38 @@ def log_shares(X: Array, codes: Codes, n_states: int) -> Array:
     counts: Array = np.bincount(codes, minlength=n_states) + np.float64(0.5)
     order = np.argsort(-counts, kind="stable")
     place = np.argsort(order)  # the slopes are beside the most frequent state, whose own are 0: so they are small
-    return _log_shares(X, _slopes(X, place[codes], counts[order]))[:, place]
+    return _fitted(X, place[codes], counts[order])[:, place]
 
 
-def _slopes(X: Array, codes: Codes, counts: Array) -> Array:
-    """Return the slopes of all states but the first, (width, n_states - 1)."""
+def _fitted(X: Array, codes: Codes, counts: Array) -> Array:
+    """Return the logarithms of the probabilities, (n, n_states); the first state has slopes of 0.
+
+    A step is halved until it brings a tenth of what it promises: few rows may be told apart by columns, or columns
+    have heavy tails, and whole steps then go back and forth.
+    """
     width, free = X.shape[1], len(counts) - 1
     constant = np.linalg.lstsq(X.T @ X, X.sum(axis=0), rcond=None)[0]
     slopes = np.outer(constant, np.log(counts[1:] / counts[0]))  # every row has the shares of all
     seen = np.asarray(codes[:, None] == np.arange(1, free + 1), dtype=np.float64)
-    for _ in range(STEPS):
-        shares = np.exp(_log_shares(X, slopes))[:, 1:]
+    rows, found = np.arange(len(X)), _log_shares(X, slopes)
+
+    def value(slopes: Array, logs: Array) -> float:
+        return float(logs[rows, codes].sum() - RIDGE / 2 * (slopes**2).sum())
+
+    for _ in range(MOST_STEPS):
+        shares, reached = np.exp(found)[:, 1:], value(slopes, found)
         gradient = X.T @ (seen - shares) - RIDGE * slopes
         step = np.linalg.solve(_curvature(X, shares), gradient.T.ravel()).reshape(free, width).T
-        largest = float(np.abs(step).max(initial=0.0))
-        slopes += step / max(1.0, largest)  # no slope moves by more than 1
-        if largest < NEAR:
+        promised = float((step * gradient).sum())  # twice the gain, if the logarithm were a parabola
+        if promised < 2 * LEAST_GAIN:
             break
-    return slopes
+        for halved in range(MOST_HALVED):
+            tried = slopes + step / 2**halved
+            found = _log_shares(X, tried)
+            if value(tried, found) >= reached + promised / 2**halved / 10:
+                break
+        slopes = tried
+    return found
 
 
 def _curvature(X: Array, shares: Array) -> Array:
@@ -67,6 +82,6 @@ def _curvature(X: Array, shares: Array) -> Array:
 
 
 def _log_shares(X: Array, slopes: Array) -> Array:
-    logits = np.concatenate([np.zeros((len(X), 1)), np.clip(X @ slopes, -MOST_LOGIT, MOST_LOGIT)], axis=1)
+    logits = np.concatenate([np.zeros((len(X), 1)), X @ slopes], axis=1)
     logits -= logits.max(axis=1, keepdims=True)
     return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))

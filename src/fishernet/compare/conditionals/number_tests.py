@@ -100,6 +100,7 @@ class Given:
         self._basis = _basis(self._design)
         self._free = len(parents) - self._basis.shape[1]
         self._child = _Left(child, self._design, self._basis)
+        self._fewer: dict[int, tuple[Codes, Given]] = {}  # rows drawn at random, by how many
 
     def dependence(self, values: Array | Codes) -> tuple[float, float]:
         """Return the nats and the p-value of "the child is independent of it"; 0 and NaN where the rows tell nothing.
@@ -127,9 +128,11 @@ class Given:
         """Return the p-value of the same where labels have logistic regressions, of so many rows at most."""
         n = len(self._parents)
         if n > most:
-            some = np.random.default_rng(0).choice(n, most, replace=False)
-            child, other = (column.values[some] for column in pair)
-            return Given(self._parents[some], child).dependence(other)[1]
+            if most not in self._fewer:
+                some = np.random.default_rng(0).choice(n, most, replace=False)
+                self._fewer[most] = some, Given(self._parents[some], self._child.values[some])
+            some, fewer = self._fewer[most]
+            return fewer.dependence(pair[1].values[some])[1]
         return self._of_both(pair, [column.more_closely for column in pair])
 
     def _of_both(self, pair: tuple[_Left, _Left], left: Sequence[Array]) -> float:
