@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -21,6 +21,7 @@ Array = npt.NDArray[np.float64]
 Moments = tuple[Array, Array]  # the mean and the covariance
 
 BLOCKS, ROWS_OF_BLOCK = 1000, 4  # of rows that share a weight, and how many in each at least; a spread is 2 % off by it
+DRAWS_AT_ONCE = 64  # of weights
 MOST_COLUMNS = 40  # of a regression, with a column for each configuration of labels
 MOST_ROWS = 200_000  # of a table, that are looked at: of more, as many drawn at random
 PSEUDO_ROWS = 1.0  # that a column of labels has in which its slope is 0: two rows of a label give it no steep line
@@ -122,30 +123,43 @@ class NumberFamilies(Families):
         rounded = child.least_variance(float(before[:, -1].mean()))
         rare = [_ridge(rows[:, :-1]) for rows in (before, after)]
         estimate = _nats(_moments(before), _moments(after), rare, rounded) - by_chance
-        one, other = (_Reweighted(rows, random) for rows in (before, after))
-        drawn = np.array([_nats(one.drawn(), other.drawn(), rare, rounded) for _ in range(self._draws_for(p_value))])
+        drawn = np.concatenate([
+            [_nats(*moments, rare, rounded) for moments in some]
+            for some in _reweighted(before, after, random, self._draws_for(p_value))
+        ])
         low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
         return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
+
+
+def _reweighted(
+    before: Array, after: Array, random: np.random.Generator, draws: int
+) -> Iterator[Iterable[tuple[Moments, Moments]]]:
+    """Yield the moments of two tables under random weights of their rows, some draws at a time."""
+    one, other = (_Reweighted(rows, random) for rows in (before, after))
+    for begin in range(0, draws, DRAWS_AT_ONCE):
+        n_draws = min(DRAWS_AT_ONCE, draws - begin)
+        weights = random.standard_exponential((n_draws, one.n_weights + other.n_weights))
+        yield zip(one.moments(weights[:, : one.n_weights]), other.moments(weights[:, one.n_weights :]), strict=True)
 
 
 class _Reweighted:
     """Rows with random weights; many rows share weights in blocks, put together at random and added up once."""
 
     def __init__(self, rows: Array, random: np.random.Generator) -> None:
-        self._rows, self._random, self._sums = rows, random, None
+        self._mean = rows.mean(axis=0)
+        together = np.column_stack([np.ones(len(rows)), rows - self._mean])
         if len(rows) > ROWS_OF_BLOCK * BLOCKS:
-            self._mean = rows.mean(axis=0)
-            blocks = np.array_split(random.permutation(rows - self._mean), BLOCKS)
-            together = [np.column_stack([np.ones(len(block)), block]) for block in blocks]
-            self._sums = np.stack([of.T @ of for of in together])
+            sums = np.stack([of.T @ of for of in np.array_split(random.permutation(together), BLOCKS)])
+        else:
+            sums = together[:, :, None] * together[:, None, :]
+        self.n_weights, self._shape = len(sums), sums.shape[1:]
+        self._sums = sums.reshape(self.n_weights, -1)
 
-    def drawn(self) -> Moments:
-        """Return the moments under other weights."""
-        if self._sums is None:
-            return _moments(self._rows, self._random.standard_exponential(len(self._rows)))
-        sums = np.tensordot(self._random.standard_exponential(BLOCKS), self._sums, 1)
-        apart = sums[0, 1:] / sums[0, 0]
-        return self._mean + apart, sums[1:, 1:] / sums[0, 0] - np.outer(apart, apart)
+    def moments(self, weights: Array) -> Iterator[Moments]:
+        """Yield the moments under some weights, (n_draws, n_weights)."""
+        for sums in (weights @ self._sums).reshape(-1, *self._shape):
+            apart = sums[0, 1:] / sums[0, 0]
+            yield self._mean + apart, sums[1:, 1:] / sums[0, 0] - np.outer(apart, apart)
 
 
 def some_rows(table: Table, most: int = MOST_ROWS) -> Table:
@@ -200,11 +214,10 @@ def _ridge(parents: Array) -> Array:
     return np.asarray(PSEUDO_ROWS * (1 / np.maximum(1, np.count_nonzero(parents, axis=0)) - 1 / len(parents)))
 
 
-def _moments(rows: Array, weights: Array | None = None) -> Moments:
-    shares = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
-    mean = shares @ rows
+def _moments(rows: Array) -> Moments:
+    mean = rows.mean(axis=0)
     off = rows - mean
-    return mean, (off * shares[:, None]).T @ off
+    return mean, off.T @ off / len(rows)
 
 
 def _bic(rows: Array, n_rows: int) -> float:
