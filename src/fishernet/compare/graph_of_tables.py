@@ -38,6 +38,7 @@ MOST_LEARNED = 100_000  # rows that a graph is learned from: of 13 columns in 5 
 MOST_KEPT = 4  # graphs
 FEWEST = 2  # rows that a configuration of numbers in bins has on average, where these are looked at
 RESTARTS = 2  # of the search for a graph of labels and numbers: more find little, and take long
+FEW_TOGETHER = 30  # columns of which parents that help only together are looked for: of more it takes long
 MOST_PARENTS = 10  # of a column among very many: copies and sums of others would give it dozens, which take minutes
 
 _known: dict[Any, Dag] = {}  # graphs by their rows: a test and an explanation of the same tables share one
@@ -188,4 +189,5 @@ def _seen_two_ways(rows: Table) -> Dag:
     forbidden = [(parent, child) for parent in nearly_empty(rows) for child in rows.names if child != parent]
     limit, restarts = (None, RESTARTS) if len(states) <= FEW_OF_BOTH else (MOST_PARENTS, 0)
     rules = Rules.of(rows.names, states=states, forbidden=forbidden, max_parents=limit).of_columns(rows.variables)
-    return Order(seed=0, restarts=restarts).run(_Gains(rows), rules, Watch(None, "learning the structure")).dag
+    search = Order(seed=0, restarts=restarts, together=len(states) <= FEW_TOGETHER)
+    return search.run(_Gains(rows), rules, Watch(None, "learning the structure")).dag
