@@ -26,8 +26,6 @@ double log_upper_tail(double z) {
 
 }  // namespace
 
-double log_normal_density(double z) { return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi); }
-
 double log_normal_mass(double middle, double width) {
     const double z = std::fabs(middle);
     if (width * std::max(z, 1.0) < narrow) {

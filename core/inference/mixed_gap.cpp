@@ -6,6 +6,11 @@
 #include "inference/mixed_gap_run.hpp"
 
 namespace fishernet {
+namespace {
+
+constexpr double next_to_nothing = 0x1p-60;  // the share of a row that changes no sum of it and others
+
+}  // namespace
 
 MixedGap::MixedGap(const MixedModel& model, Scope missing, std::vector<std::int32_t> families,
                    std::vector<MixedConditional> soft)
@@ -308,8 +313,9 @@ std::vector<double> MixedGap::add_expected(const MixedModel& model, const MixedR
                         family.sums.places[own] = static_cast<std::int64_t>(cell);
                         cell = own;
                     }
+                    if (!(w > next_to_nothing * weight)) continue;
                     family.sums.weights[cell] += w;
-                    if (d == 0 || w == 0) continue;
+                    if (d == 0) continue;
                     if (h > 0) {
                         const auto& numbers = run.numbers[family.block];
                         const double* covariance = numbers.covariance + family.state[s] * h * h;

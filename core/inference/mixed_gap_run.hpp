@@ -212,7 +212,8 @@ private:
     }
 
     // What the labels of rows say of a block's numbers, whatever these are: of each state of its scope the loadings, then
-    // the lower triangles of its members' spread, then their covariances. Rows with equal labels share it.
+    // the lower triangles of its members' spread, then their covariances, then the logarithms of the spreads that known
+    // numbers have given those before them. Rows with equal labels share it.
     struct Loads {
         Loads(const MixedGap& gap, const MixedModel& model, const Block& block) : key(gap, labels_of(gap, model, block), {}) {
             keyed = cells_of(labels_of(gap, model, block), gap.cardinalities_) < most_keys;
@@ -240,7 +241,7 @@ private:
         const auto& block = gap_.blocks_[number];
         const std::size_t d = block.size(), k = block.known.size(), h = d - k;
         const std::size_t states = factors_[readers_.size() + number].size();
-        found.assign(states * (d * d + 2 * h * h), 0.0);
+        found.assign(states * (d * d + 2 * h * h + k), 0.0);
         for (std::size_t s = 0; s < states; ++s) {
             double* loads = found.data() + s * d * d;
             for (std::size_t r = 0; r < bases_.size(); ++r) {
@@ -254,6 +255,8 @@ private:
                 load[child] = values[parents.size() + 1];
             }
             make_triangular(loads, d);
+            double* logs = found.data() + states * (d * d + 2 * h * h) + s * k;
+            for (std::size_t i = 0; i < k; ++i) logs[i] = std::log(std::fabs(loads[i * d + i]));
             double* spread = found.data() + states * d * d + s * h * h;
             double* covariance = spread + states * h * h;
             for (std::size_t i = 0; i < h; ++i) {
@@ -297,6 +300,7 @@ private:
         auto& [mean, spread, covariance] = numbers[number];
         spread = of_labels + density.size() * d * d;
         covariance = spread + density.size() * h * h;
+        const double* logs = covariance + density.size() * h * h;
         means_.resize(d);
         z_.resize(k);
         for (std::size_t s = 0; s < density.size(); ++s) {
@@ -316,7 +320,7 @@ private:
                 double off = row[at(block.known[i])] - means_[i];
                 for (std::size_t j = 0; j < i; ++j) off -= load[j] * z_[j];
                 z_[i] = off / load[i];
-                total += log_known(row, at(block.known[i]), off, std::fabs(load[i]));
+                total += log_known(row, at(block.known[i]), off, std::fabs(load[i]), logs[s * k + i]);
             }
             density[s] = std::isnan(total) ? minus_infinity : total;
             for (std::size_t i = 0; i < h; ++i) {
@@ -329,10 +333,10 @@ private:
     }
 
     // The log-density of a known number that is so far off what is expected of it, or its mass where it was rounded.
-    double log_known(const double* row, std::size_t v, double off, double sd) const {
+    double log_known(const double* row, std::size_t v, double off, double sd, double log_sd) const {
         const std::size_t n = gap_.n_variables();
         const double width = intervals_ ? row[2 * n + v] : 0;
-        if (width == 0) return log_normal_density(off / sd) - std::log(sd);
+        if (width == 0) return log_normal_density(off / sd) - log_sd;
         return log_normal_mass((off + row[n + v] - row[v]) / sd, width / sd);
     }
 
