@@ -318,6 +318,40 @@ def test_stray_words_above_a_full_row_of_names_are_no_names(tmp_path: Path, abov
         assert read_table(tmp_path / "t.csv").names == ("who", "where", "how much", "when", "often")
 
 
+@pytest.mark.parametrize("index", [None, "day"])
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("older", [False, True])
+def test_names_of_several_levels_are_those_of_the_frame(
+    tmp_path: Path, index: str | None, levels: int, *, older: bool
+) -> None:
+    of: list[tuple[str, ...]] = [("1", "1", "lh"), ("1", "1", "rh"), ("2", "1", "lh"), ("2", "2", "lh")]
+    if levels == 2:
+        of = [(a, c + b) for a, b, c in of]
+    columns = pd.MultiIndex.from_tuples(of, names=["network", "node", "hemi"][:levels])
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 4)), columns=columns)
+    frame.index.name = index
+    lines = frame.to_csv().splitlines(keepends=True)
+    if older and index is None:
+        lines.insert(levels, ",,,,\n")  # a line for an index without a name, too
+    (tmp_path / "t.csv").write_text("".join(lines))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        table = read_table(tmp_path / "t.csv")
+        expected = Table.from_frame(frame)
+    own = expected.names
+    assert table.names == (*([index] if index else []), *own)
+    for name in own:
+        np.testing.assert_array_equal(table[name], expected[name])
+
+
+def test_a_row_without_cells_below_rows_is_no_end_of_a_header(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("name,age,age\nAnn,31,2\nBob,47,3\n,,\nCem,29,5\nDia,55,4\n")
+    with pytest.warns(FishernetWarning, match="same name"):
+        table = read_table(tmp_path / "t.csv", categorical=["name"])
+    assert table.n_rows == 5
+    assert table.names == ("name", "age", "age.1")
+
+
 def test_questions_above_money_and_dates_are_part_of_the_header(tmp_path: Path) -> None:
     rows = "".join(f"{'xy'[i % 2]},${i * 7 % 90}.50,{i % 27 + 1:02d}.05.2023\n" for i in range(30))
     (tmp_path / "t.csv").write_text(f"who,paid,on\nWho was it?,How much?,When?\n{rows}")

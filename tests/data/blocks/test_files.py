@@ -34,6 +34,7 @@ def client() -> Iterator[Any]:
         distributed.LocalCluster(**workers, dashboard_address=None) as started,
         distributed.Client(started, set_as_default=False) as connected,
     ):
+        connected.wait_for_workers(2)  # one may be late where much else runs
         yield connected
 
 

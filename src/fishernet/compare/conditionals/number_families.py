@@ -123,10 +123,8 @@ class NumberFamilies(Families):
         rounded = child.least_variance(float(before[:, -1].mean()))
         rare = [_ridge(rows[:, :-1]) for rows in (before, after)]
         estimate = _nats(_moments(before), _moments(after), rare, rounded) - by_chance
-        drawn = np.concatenate([
-            [_nats(*moments, rare, rounded) for moments in some]
-            for some in _reweighted(before, after, random, self._draws_for(p_value))
-        ])
+        draws = _reweighted(before, after, random, self._draws_for(p_value))
+        drawn = np.concatenate([[_nats(*moments, rare, rounded) for moments in some] for some in draws])
         low, high = np.quantile(drawn - drawn.mean() + estimate, [TAIL, 1 - TAIL]).clip(0.0)
         return Nats(max(estimate, 0.0), float(low) if p_value <= 2 * TAIL else 0.0, float(high), by_chance, 1.0)
 

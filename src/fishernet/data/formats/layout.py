@@ -383,6 +383,8 @@ def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
     """Return how many rows are names, questions or units: none where the first, if unknown, looks like all others."""
     if len(rows) <= LEAST_BELOW:
         return 1
+    if levels := _n_levels(rows):
+        return levels + _is_of_index(rows[levels])
     says_names = QUOTED_NUMBER.search(rows[0].text) and not any(QUOTED_NUMBER.search(row.text) for row in rows[1:])
     if not known and not says_names and _looks_like_a_row(rows[0].cells, rows[1:]):
         return 0
@@ -394,6 +396,26 @@ def _n_headers(rows: Sequence[Record], *, known: bool) -> int:
         return _is_another_header(row.cells, below) or _fills_names(names, row.cells, kinds)
 
     return 1 + len(list(itertools.takewhile(goes_on, rows[1:most])))
+
+
+def _n_levels(rows: Sequence[Record]) -> int:
+    """Return how many lines the names of columns of several levels take, as pandas writes them; 0 if they have one.
+
+    The last has words above numbers, names of the first come again, and no two columns have the same in all lines.
+    """
+    below, width = rows[MOST_HEADERS + 1 :], len(rows[0].cells)
+    if width < TITLED or len(below) < LEAST_BELOW:
+        return 0
+    n = 1 + max((at for at in range(1, MOST_HEADERS) if _is_another_header(rows[at].cells, below)), default=0)
+    if n == 1 or any(len(row.cells) != width or not all(row.cells[1:]) for row in rows[:n]):
+        return 0
+    columns = list(zip(*(row.cells[1:] for row in rows[:n]), strict=True))
+    return n if len({column[0] for column in columns}) < len(columns) == len(set(columns)) else 0
+
+
+def _is_of_index(row: Record) -> bool:
+    """Whether a line says at most what the first column is called."""
+    return not any(cell.strip() for cell in row.cells[1:])
 
 
 def _kinds(rows: Sequence[Record]) -> dict[int, str]:
@@ -504,6 +526,10 @@ def _names(rows: Sequence[Record], n_headers: int) -> list[str]:
     if n_headers == 0:
         return [f"column {place + 1}" for place in range(width)]
     headers = [record.cells for record in rows[:n_headers]]
+    levels = _n_levels(rows) if n_headers > 1 else 0
+    if levels and n_headers == levels + _is_of_index(rows[levels]):
+        index = headers[-1][0] if n_headers > levels else "_".join(filter(None, (cells[0] for cells in headers)))
+        return [index, *map("_".join, zip(*(cells[1:] for cells in headers[:levels]), strict=True))]
     names = _joined(headers)
     if below and width == len(names) + 1 and all(len(record.cells) == width for record in below):
         if all(not record.cells[-1].strip() for record in below):
