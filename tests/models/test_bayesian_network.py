@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import (
@@ -39,6 +40,23 @@ def test_log_prob_is_the_product_of_the_tables(net: fn.BayesianNetwork) -> None:
     np.testing.assert_allclose(net.log_prob_terms(rows), logs, rtol=1e-13)
     np.testing.assert_allclose(net.log_prob(rows), logs.sum(axis=1), rtol=1e-12, atol=1e-13)
     assert np.exp(net.log_prob(rows)).sum() == pytest.approx(1, rel=1e-12)
+
+
+@given(networks(most_variables=5), st.integers(0, 2**20))
+def test_a_term_is_that_of_a_cell_given_the_known_ones_before_it(net: fn.BayesianNetwork, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cards = np.array([variable.cardinality for variable in net.variables])
+    codes = rng.integers(0, cards + 1, (20, len(cards)))  # the cardinality: missing
+    codes[0] = cards
+    terms = net.log_prob_terms(fn.Table.from_codes(codes, net.variables))
+    seen, before = np.tile(cards, (20, 1)), np.zeros(20)
+    for v in net.dag.order:
+        seen[:, v] = codes[:, v]
+        now = net.log_prob(fn.Table.from_codes(seen, net.variables))
+        with np.errstate(invalid="ignore"):
+            expected = np.where(codes[:, v] == cards[v], 0.0, now - before)
+        np.testing.assert_allclose(terms[:, v], expected, rtol=1e-9, atol=1e-9)
+        before = now
 
 
 def test_the_most_probable_label_is_predicted() -> None:

@@ -22,7 +22,7 @@ from fishernet.data.matching import frame_names, is_frame, is_table
 from fishernet.data.variable import require_categorical
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, Network, check_held, checked_limit, network_of
-from fishernet.infer.mixed import is_mixed
+from fishernet.infer.mixed import AnyConditional, is_mixed
 from fishernet.infer.mixed_answers import mixed_imputation
 from fishernet.infer.normal import completed, is_normal
 
@@ -49,22 +49,30 @@ def incomplete_log_prob(net: Network, rows: Table, limit: int = MAX_TABLE) -> Ar
     return completion(net, rows, needed=True, limit=limit).log_prob()
 
 
-def chained_terms(log_prob: Callable[[Table], Array], rows: Table, order: Sequence[int]) -> Array:
-    """Return the log-probability of each known cell given the known ones before it in an order, (n_rows, n_variables).
+def chained_terms(
+    conditionals: Sequence[AnyConditional], order: Sequence[int], log_prob: Callable[[Table], Array], rows: Table
+) -> Array:
+    """Return the log-probability of each known cell given the known ones before it, (n_rows, n_variables).
 
-    `log_prob` is that of what rows know. A missing cell has the term 0; after an impossible cell terms are NaN.
+    `log_prob` is that of what rows know; it is asked where a parent is missing. Parents come before their children, so
+    where all are known, nothing else before a cell says more of it. A missing cell has the term 0; after an impossible
+    cell terms are NaN.
     """
     terms = np.zeros((rows.n_rows, len(rows.variables)))
-    before = np.zeros(rows.n_rows)
+    possible = np.ones(rows.n_rows, dtype=bool)
+    missing = np.array([variable.missing(codes) for variable, codes in zip(rows.variables, rows.codes, strict=True)])
     columns = [variable.missing_column(rows.n_rows) for variable in rows.variables]
-    for position in order:
-        columns[position] = rows.codes[position]
-        known = ~rows.variables[position].missing(rows.codes[position])
-        if known.any():
-            now = log_prob(Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows))
-            with np.errstate(invalid="ignore"):
-                terms[known, position] = (now - before)[known]
-            before = now
+    for v in order:
+        before = Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
+        columns[v] = rows.codes[v]
+        now = Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
+        known, lacking = ~missing[v], missing[list(conditionals[v].parents)].any(axis=0)
+        if (told := known & ~lacking).any():
+            terms[told, v] = conditionals[v].log_prob(rows if told.all() else rows[told])
+        if (open_ := known & lacking & possible).any():
+            terms[open_, v] = log_prob(now[open_]) - log_prob(before[open_])
+        terms[known & ~possible, v] = np.nan
+        possible &= ~np.isneginf(terms[:, v])
     return terms
 
 

@@ -259,7 +259,7 @@ class BayesianNetwork(Predicting, Network):
         rows = self.rows(table)
         if not rows.has_missing:
             return self._complete_terms(rows)
-        return chained_terms(self._incomplete_log_prob, rows, self.dag.order)
+        return chained_terms(self.conditionals, self.dag.order, self._incomplete_log_prob, rows)
 
     def _incomplete_log_prob(self, rows: Table) -> npt.NDArray[np.float64]:
         """Return the log-probability of what each row knows, (n_rows,)."""
