@@ -186,6 +186,19 @@ def test_it_says_what_each_variable_adds() -> None:
     assert fn.select.nearest(NET, rows, n=2).indices.tolist() == fn.select.nearest(kernel, rows, n=2).indices.tolist()
 
 
+def test_a_number_below_very_many_labels_has_the_bounds_of_drawn_rows() -> None:
+    rng = np.random.default_rng(1)
+    labels = [fn.Variable(name, list(range(30))) for name in "abc"]
+    tables: dict[str, Any] = {label.name: rng.dirichlet(np.ones(30)) for label in labels}
+    level = rng.normal(0, 3, (30, 30, 30))
+    tables["x"] = {"intercept": level, "coefficients": np.zeros((30, 30, 30, 0)), "sd": np.ones((30, 30, 30))}
+    net = fn.BayesianNetwork.from_tables([*labels, fn.Continuous("x")], {"x": ["a", "b", "c"]}, tables)
+    kernel = fn.kernels.AgreementKernel(net)
+    of_x = kernel.feature_parts.variable_of == 3
+    found = kernel.features(net.sample(20_000, seed=2))[:, of_x] * np.sqrt(4 * 31 / 2)
+    assert np.abs(found.mean(axis=0)).max() < 0.02  # shares of rows up to bounds, five standard errors of both
+
+
 def test_where_marginals_are_too_large_they_are_counted_in_drawn_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = fn.kernels.AgreementKernel(MIXED).features(MIXED.sample(20, seed=1))
     original = fn.BayesianNetwork.query

@@ -185,10 +185,13 @@ def shares_up_to(model: Any, data: Any, target: str, bounds: Array) -> Array:
     return np.asarray(ndtr((bounds - means[:, None]) / sds[:, None]))
 
 
-def number_quantiles(model: Any, target: str, shares: Sequence[float]) -> Array:
-    """Return the numbers that a number is at most with some probabilities where nothing is known, (n_shares,)."""
+def number_quantiles(model: Any, target: str, shares: Sequence[float], limit: int = MAX_TABLE) -> Array:
+    """Return the numbers that a number is at most with some probabilities where nothing is known, (n_shares,).
+
+    StateSpaceError when a table over the labels on which it depends would have more than `limit` cells.
+    """
     if is_mixed(model):
-        found: Any = query_mixed(model, target, None, None, MAX_TABLE)
+        found: Any = query_mixed(model, target, None, None, limit)
         return np.array([found.quantile(share) for share in shares])
     from scipy.special import ndtri  # slow to import, and needed by few calls
 

@@ -44,6 +44,7 @@ from fishernet.kernels.parts import FeatureParts, parts_of_regressions, terms_by
 BOUNDS = 31  # of a number: ranks are told apart by a 32nd of the rows
 SHARES = (np.arange(BOUNDS) + 1) / (BOUNDS + 1)
 DRAWN, SEED = 2**16, 0  # rows, where marginals are too large
+MOST_CELLS = 2**14  # of labels on which a number depends, beyond which its quantiles are those of drawn rows
 
 
 class AgreementKernel(FeatureMade):
@@ -159,8 +160,20 @@ class AgreementKernel(FeatureMade):
     @cached_property
     def _bounds(self) -> dict[int, Matrix]:
         """The numbers that cut each number's distribution into parts of equal probability, by position."""
-        variables = enumerate(self._net.variables)
-        return {v: number_quantiles(self._net, one.name, SHARES.tolist()) for v, one in variables if one.is_continuous}
+        found = {}
+        for v, variable in enumerate(self._net.variables):
+            if variable.is_continuous:
+                try:
+                    found[v] = number_quantiles(self._net, variable.name, SHARES.tolist(), MOST_CELLS)
+                except StateSpaceError:
+                    found[v] = np.quantile(self._drawn.column(variable.name), SHARES)
+        return found
+
+    @cached_property
+    def _drawn(self) -> Table:
+        """Rows in which is counted what is too large to compute."""
+        drawn: Table = self._net.sample(DRAWN, seed=SEED)
+        return drawn
 
     @cached_property
     def _expected(self) -> list[Matrix]:
@@ -170,7 +183,6 @@ class AgreementKernel(FeatureMade):
             groups = group_probabilities(net, method="auto", seed=SEED)
             return [p @ of.probabilities for p, of in zip(groups, net.conditionals, strict=True)]
         found: list[Matrix] = []
-        drawn: Table | None = None
         for variable in net.variables:
             if variable.is_continuous:
                 found.append(SHARES)
@@ -178,8 +190,7 @@ class AgreementKernel(FeatureMade):
             try:
                 found.append(net.query(variable.name).array)
             except StateSpaceError:
-                drawn = net.sample(DRAWN, seed=SEED) if drawn is None else drawn
-                found.append(np.bincount(drawn.column(variable.name), minlength=variable.cardinality) / DRAWN)
+                found.append(np.bincount(self._drawn.column(variable.name), minlength=variable.cardinality) / DRAWN)
         return found
 
     def _as_read(self, rows: Table, v: int) -> Matrix:
