@@ -78,7 +78,8 @@ class AgreementKernel(FeatureMade):
     The features of a row are the probabilities of each state of each variable as it is read, less those under the
     network; of states in order and of numbers those that it is at most each bound, times the root of twice the bound's
     share. All are divided by the root of the number of columns. A number has 31 bounds. Where marginals are too large
-    to compute exactly, they are counted in rows that the network draws.
+    to compute exactly, or a number depends on labels of more than 16,384 configurations, they are counted in 65,536
+    rows that the network draws.
 
     Examples
     --------
