@@ -47,8 +47,9 @@ MOST_PAIRS = 2_000  # whose independence is tested
 ROWS_LEARNED = 10_000  # of a sample that structures are learned from
 ROWS_USUAL = 2_000  # by which the mean density of a column is found
 ROWS_SELECTED = 20_000  # of one that rows are selected from, predicted in, or compared by
-FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
-FOLDS = 5
+FEW_VARIABLES = 60  # of more, structures take long
+SAMPLES, FEWER_SAMPLES = 50, 20  # of the bootstrap
+FOLDS, FEWER_FOLDS = 5, 3
 HELD_OUT = 0.25
 ODD_ROWS, ODD_CELLS, STANDING_ROWS = 10, 3, 8
 DOUBTFUL_ROWS, DOUBTFUL = 8, 0.05  # and the part of the largest probability below which a label is in doubt
@@ -359,15 +360,16 @@ def _gains(material: Material) -> dict[tuple[str, str], float]:
 
 def _held_out(material: Material) -> HeldOut:
     sample = material.sample(ROWS_LEARNED)
-    _refuse_empty(sample, 2 * FOLDS, "cross-validation")
-    options: dict[str, Any] = {"folds": FOLDS, "seed": material.seed, **material.way}
+    folds = FOLDS if len(sample.variables) <= FEW_VARIABLES else FEWER_FOLDS
+    _refuse_empty(sample, 2 * folds, "cross-validation")
+    options: dict[str, Any] = {"folds": folds, "seed": material.seed, **material.way}
     numbers = any(variable.is_continuous for variable in sample.variables)  # of which the folds' restarts take minutes
     restarts: dict[str, Any] = {"restarts": 0} if numbers else {}
     found = cross_validate(sample, **options, **restarts)
     apart = cross_validate(sample, max_parents=0, **options | {"search": "hill-climb"})
     gains = found.log_prob - apart.log_prob, found.held_out - apart.held_out
     error = error_of_mean(*gains, sample.weights)
-    return HeldOut(found.mean, found.standard_error, found.mean - apart.mean, error, FOLDS, sample.n_rows)
+    return HeldOut(found.mean, found.standard_error, found.mean - apart.mean, error, folds, sample.n_rows)
 
 
 # --------------------------------------------------------------------------------------------------- odd rows, rows
