@@ -62,10 +62,10 @@ def chained_terms(
     possible = np.ones(rows.n_rows, dtype=bool)
     missing = np.array([variable.missing(codes) for variable, codes in zip(rows.variables, rows.codes, strict=True)])
     columns = [variable.missing_column(rows.n_rows) for variable in rows.variables]
+    now = Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
     for v in order:
-        before = Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
         columns[v] = rows.codes[v]
-        now = Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
+        before, now = now, Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows)
         known, lacking = ~missing[v], missing[list(conditionals[v].parents)].any(axis=0)
         if (told := known & ~lacking).any():
             terms[told, v] = conditionals[v].log_prob(rows if told.all() else rows[told])
