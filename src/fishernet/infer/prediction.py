@@ -185,7 +185,7 @@ def shares_up_to(model: Any, data: Any, target: str, bounds: Array) -> Array:
     return np.asarray(ndtr((bounds - means[:, None]) / sds[:, None]))
 
 
-def number_quantiles(model: Any, target: str, shares: Sequence[float], limit: int = MAX_TABLE) -> Array:
+def number_quantiles(model: Any, target: str, shares: Sequence[float], limit: int) -> Array:
     """Return the numbers that a number is at most with some probabilities where nothing is known, (n_shares,).
 
     StateSpaceError when a table over the labels on which it depends would have more than `limit` cells.
