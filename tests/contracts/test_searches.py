@@ -75,6 +75,7 @@ CASES: dict[str, dict[str, Any]] = {
     "order": {"search": "order"},
     "order without restarts": {"search": "order", "restarts": 0},
     "order alone": {"search": fn.learn.Order(graphs=False, restarts=3)},
+    "order, single parents": {"search": fn.learn.Order(together=False, restarts=3)},
     "candidates": {"search": "order", "candidates": 2},
     "exact": {"search": "exact"},
 }
