@@ -21,8 +21,8 @@ from tests.fuzz import campaign, core, hostile, public, readers
 from tests.fuzz.campaign import PARTS, cases_of, findings, repeat
 from tests.fuzz.case import Case, finding
 
-CASES = {"readers": 300, "public": 250}
-OF_THE_CORE = 60
+CASES = {"readers": 200, "public": 150}
+OF_THE_CORE = 40
 
 
 @pytest.mark.parametrize("part", CASES)

@@ -39,6 +39,11 @@ def part_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py").removesuffix(".pyi")
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and dotted name of every import, wherever it stands."""
     for node in ast.walk(tree):
@@ -53,7 +58,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def own_parts(path: Path) -> Iterator[tuple[int, str]]:
     """Line and part of every import of the package's own."""
-    for line, name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+    for line, name in imported(tree_of(path)):
         first, *rest = name.split(".")
         if first == "fishernet":
             assert rest, f"{path}:{line}: import fishernet inside the package"
@@ -78,7 +83,7 @@ def test_imports_point_down(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_nothing_of_our_own_is_imported_inside_a_function(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for line, name in imported(node):
                 assert not name.startswith("fishernet"), f"{path}:{line}: {name} inside {node.name}"
@@ -95,7 +100,7 @@ def test_modules_make_no_circle() -> None:
     modules = {module_of(path): path for path in FILES}
     needs = {}
     for module, path in modules.items():
-        names = {name for _, name in imported(ast.parse(path.read_text(encoding="utf-8")))}
+        names = {name for _, name in imported(tree_of(path))}
         found = {name if name in modules else name.rpartition(".")[0] for name in names}
         needs[module] = found & modules.keys() - {"fishernet"}
     graphlib.TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
@@ -121,7 +126,7 @@ def test_the_core_is_imported_by_few() -> None:
 @functools.cache
 def trees() -> dict[str, ast.Module]:
     """What each file of the package says, by its path inside the package."""
-    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    return {path.relative_to(SOURCE).as_posix(): tree_of(path) for path in FILES}
 
 
 # Everywhere else an object is asked what it can do, never of which of our classes it is.

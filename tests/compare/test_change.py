@@ -204,7 +204,7 @@ def test_an_estimate_lies_in_its_interval_and_that_agrees_with_the_test() -> Non
 def test_intervals_cover_the_truth(kind: str) -> None:
     """Of 95 % intervals so many hold a divergence that is there, but for what chance takes off so few trials."""
     held = 0
-    trials = 100 if kind == "states" else 60
+    trials = 60 if kind == "states" else 40
     X: Any
     Y: Any
     for seed in range(trials):

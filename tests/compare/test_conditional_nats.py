@@ -31,7 +31,7 @@ def test_intervals_cover_and_estimates_are_in_the_middle(shape: tuple[int, int],
     p = q * np.exp(moved * random.standard_normal(q.shape))
     p /= p.sum(axis=1, keepdims=True)
     shares = random.dirichlet([4.0] * shape[0])
-    trials, held, above = 120 if shape[0] < 40 else 60, 0, 0  # of 60, 80 % are too few
+    trials, held, above = 60, 0, 0  # of 60, 80 % are too few
     for _ in range(trials):
         before = drawn(random.multinomial(1000, shares), q, random)
         after = drawn(random.multinomial(800, shares), p, random)

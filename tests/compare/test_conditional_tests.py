@@ -133,12 +133,12 @@ def test_changes_of_different_kinds_are_found(change: str) -> None:
     assert found >= 45
 
 
-@pytest.mark.parametrize(("shift", "found"), [(0.5, 44), (0.0, 0)])
-def test_a_small_shift_of_ratings_is_seen_where_there_are_parents(shift: float, found: int) -> None:
+@pytest.mark.parametrize(("shift", "found"), [(0.5, 0.73), (0.0, 0.0)])
+def test_a_small_shift_of_ratings_is_seen_where_there_are_parents(shift: float, found: float) -> None:
     """Answers from 1 to 10 in six groups each move up a little: all cells alike see it in half of the tables."""
     random, names = np.random.default_rng(3), ("group", "rating")
-    accused = 0
-    for seed in range(60):
+    accused, runs = 0, 40
+    for seed in range(runs):
         theta = random.dirichlet([3.0] * 10, 6)
         later = theta * np.exp(shift * np.linspace(-1, 1, 10))
         tables = []
@@ -149,8 +149,8 @@ def test_a_small_shift_of_ratings_is_seen_where_there_are_parents(shift: float, 
         graph = fn.Dag.from_edges(names, [names])
         change = fn.compare.explain_change(tables[0], tables[1], graph, permutations=99, resamples=10, seed=seed)
         accused += "rating" in change.changed()
-    assert accused >= binom.ppf(0.0001, 60, found / 60)
-    assert shift or accused <= binom.ppf(0.9999, 60, 0.05)
+    assert accused >= binom.ppf(0.0001, runs, found)
+    assert shift or accused <= binom.ppf(0.9999, runs, 0.05)
 
 
 def test_p_values_of_independent_tests_are_corrected_step_by_step() -> None:
@@ -228,7 +228,7 @@ def test_a_change_upstream_accuses_no_other_variable(earlier: float, later: floa
         assert "smoke" in found.changed()
         return bool(set(found.changed()) - {"smoke"})
 
-    assert_at_most(map(names_another, range(300)), 0.05, fault=0.15)
+    assert_at_most(map(names_another, range(300)), 0.05, fault=0.2)
 
 
 def test_unequal_shares_of_missing_cells_accuse_nobody() -> None:

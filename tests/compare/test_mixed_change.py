@@ -127,7 +127,7 @@ def test_intervals_of_many_rows_hold_the_truth_and_are_as_wide_as_rows_tell() ->
     """Many rows share weights in blocks: intervals are as wide as their n tells beside those of fewer rows."""
     truth, widths, held = 0.5 * 0.15**2, {4000: 0.0, 4500: 0.0}, 0
     for n in widths:
-        for seed in range(10):
+        for seed in range(6):
             rng = np.random.default_rng([n, seed])
             x = rng.normal(size=(2, n))
             y = np.array([[1.0], [1.15]]) * x + rng.normal(size=(2, n))
@@ -135,7 +135,7 @@ def test_intervals_of_many_rows_hold_the_truth_and_are_as_wide_as_rows_tell() ->
             change = explain(before, after, fn.Dag.from_edges(["x", "y"], [("x", "y")]), seed=seed).by_variable["y"]
             widths[n] += change.high - change.low
             held += change.low < truth < change.high
-    assert held >= 15
+    assert held >= 9
     assert widths[4500] == pytest.approx(widths[4000] * np.sqrt(4000 / 4500), rel=0.2)
 
 

@@ -117,7 +117,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.permutations(NAMES), st.integers(0, 2**32), st.integers(4, 40))
 def test_the_same_labels_give_the_same_bits(kind: str, folder: Path, order: list[str], seed: int, n_rows: int) -> None:
     table, labels = example(seed, n_rows)

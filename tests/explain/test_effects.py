@@ -79,18 +79,18 @@ def test_a_class_has_the_effects_of_all_its_graphs() -> None:
 
 
 def test_intervals_cover_what_is_true() -> None:
-    """In 80 tables of 400 rows a nominal 95 % is 87 % at least, three standard errors below it, and not all."""
+    """In 50 tables of 400 rows a nominal 95 % is 86 % at least, three standard errors below it, and not all."""
     covered = 0
-    for seed in range(80):
+    for seed in range(50):
         found = effect(FORK, confounded(400, seed), "x", "y", n=79, seed=seed)
         covered += bool(found.low[1, 1] <= 0.2 <= found.high[1, 1])
-    assert 0.87 <= covered / 80 < 1
+    assert 0.86 <= covered / 50 < 1
 
 
 @pytest.mark.parametrize(("n", "spread"), [(12, 0.5), (30, 0.3), (12, 1.0)])
 def test_intervals_are_as_wide_as_few_rows_leave_open(n: int, spread: float) -> None:
     """Over networks near the prior distribution they cover 95 %, also what no row has seen and states that are rare."""
-    covered, runs = 0, 80
+    covered, runs = 0, 40
     variables = [fn.Variable(name, [0, 1]) for name in "zxy"]
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -103,7 +103,7 @@ def test_intervals_are_as_wide_as_few_rows_leave_open(n: int, spread: float) -> 
     assert abs(covered / runs - 0.95) < 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
-@pytest.mark.parametrize(("n", "holes", "runs"), [(8, 0.0, 50), (40, 0.0, 50), (60, 0.3, 12)])
+@pytest.mark.parametrize(("n", "holes", "runs"), [(8, 0.0, 30), (40, 0.0, 30), (60, 0.3, 8)])
 def test_intervals_of_numbers_cover_what_is_true(n: int, holes: float, runs: int) -> None:
     """With few rows, as a t distribution is wide; where cells are missing, too."""
     covered = 0
@@ -116,7 +116,7 @@ def test_intervals_of_numbers_cover_what_is_true(n: int, holes: float, runs: int
         table = fn.Table.adopt([fn.Continuous(name) for name in "xyz"], cells)
         found = effect(FORK, table, "x", "y", values=[0, 1], n=39, seed=seed)
         covered += bool(found.low[1, 0] <= 2 <= found.high[1, 0])
-    assert covered / runs >= 0.86
+    assert covered / runs >= 0.83
 
 
 def test_missing_cells_and_weights_count() -> None:
@@ -219,7 +219,7 @@ def test_an_effect_through_a_number_is_that_of_the_linear_model() -> None:
 
 
 def test_intervals_of_effects_through_what_lies_between_cover_what_is_true() -> None:
-    covered, runs = 0, 80
+    covered, runs = 0, 40
     variables = [fn.Variable(name, [0, 1]) for name in "uxzy"]
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ def test_intervals_of_effects_through_what_lies_between_cover_what_is_true() -> 
         one, other = (np.asarray(net.given(do={"x": state}).query("y"))[1] for state in (0, 1))
         found = effect(FRONT, net.sample(200, seed=seed).select(["x", "z", "y"]), "x", "y", n=79, seed=seed)
         covered += bool(found.low[1, 1] <= other - one <= found.high[1, 1])
-    assert covered / runs >= 0.87
+    assert covered / runs >= 0.85
 
 
 def treated(n: int, random: np.random.Generator) -> fn.Table:
@@ -246,12 +246,12 @@ def test_what_numbers_confound_is_adjusted_for_in_strata() -> None:
     true = float(np.subtract(*treated_and_not) @ weights / weights.sum())
     for n, strata in ((200, 6), (4000, 16)):
         held = 0
-        for seed in range(30):
+        for seed in range(15):
             table = treated(n, np.random.default_rng([n, seed]))
             with pytest.warns(fn.FishernetWarning, match=rf"cut into strata: 'age' \({strata}\)"):
                 found = effect(dag, table, "drug", "back", values=["n", "y"], n=79, seed=seed)
             held += found.low[1, 1] <= true <= found.high[1, 1]
-        assert held >= 23
+        assert held >= 11
         assert found.adjusted == (("age",),)
     assert found.changes[1, 1] == pytest.approx(true, abs=0.05)
     seen = np.array([[np.mean((table["drug"] == d) & (table["back"] == b)) for b in "ny"] for d in "ny"])

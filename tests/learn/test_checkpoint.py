@@ -504,7 +504,7 @@ def test_a_thousand_flipped_bits_are_refused_or_harmless(name: str, finished: bo
 def test_forged_states_are_refused_or_harmless(path: Path) -> None:
     whole, rng = path.read_bytes(), random.Random(3)
     told = []
-    for trial in range(150):
+    for trial in range(60):
         path.write_bytes(whole)
 
         def change(fields: dict[str, Any], trial: int = trial) -> None:
@@ -527,7 +527,7 @@ def test_forged_states_are_refused_or_harmless(path: Path) -> None:
             assert all(parent != child for parent, child in found.dag.edges)
         except FileFormatError as error:
             told.append(str(error))
-    assert len(told) > 50
+    assert len(told) > 20
     assert {*told} == {f"{path}: {NONE}"}
 
 

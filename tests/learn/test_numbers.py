@@ -176,14 +176,14 @@ def test_numbers_that_lack_cells_are_learned_on_their_scales() -> None:
 def test_columns_that_know_little_of_one_another_are_not_joined(kinds: str, holes: float) -> None:
     """Independent columns whose cells are missing; a chain keeps its arcs where rows know enough."""
     arcs = 0
-    for seed in range(6):
+    for seed in range(3):
         random = np.random.default_rng(seed)
         columns = random.normal(size=(6, 400)).astype(object)
         if kinds != "numbers":
             columns[:3] = random.choice(["a", "b"], (3, 400))
         columns[random.random(columns.shape) < holes] = None
         arcs += fn.learn.dag({f"c{v}": column.tolist() for v, column in enumerate(columns)}).n_edges
-    assert arcs <= 2
+    assert arcs <= 1
     x = random.normal(size=4000)
     y = x + random.normal(size=4000)
     chain = np.array([x, y, y + random.normal(size=4000)])

@@ -52,13 +52,13 @@ def test_longer_searches_with_shrinking(seed: int) -> None:
 
 def test_the_optimum_is_nearly_always_found() -> None:
     found = 0
-    for seed in range(20):
+    for seed in range(10):
         table = random_table(seed, 300, [2, 3, 2, 2, 3, 2], dependence=0.5)
         best = best_score(6, local_score(table, "aic"))
         score = fn.learn.structure(table, score="aic", search="order").score
         assert score <= best + 1e-8
         found += score >= best - 1e-8
-    assert found >= 19
+    assert found >= 9
 
 
 def test_alarm_scores_above_the_network_that_made_it() -> None:

@@ -279,7 +279,7 @@ KINDS: list[Any] = [
 ]
 
 
-@settings(max_examples=25, deadline=None)  # of up to 10,000 cells
+@settings(max_examples=10, deadline=None)  # of up to 10,000 cells
 @example(kinds=[1, 3], few=["-"], sizes=[5000, 5000], cuts=[5000])
 @example(kinds=[4, 3], few=[], sizes=[5000, 5000], cuts=[5000])
 @example(kinds=[0], few=["<5", "-"], sizes=[9000], cuts=[4999, 8000])

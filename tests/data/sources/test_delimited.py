@@ -153,7 +153,7 @@ def test_what_pythons_writer_writes(tmp_path: Path, rows: list[list[str]], quoti
     assert found == {n: [row[i] for row in rows] for i, n in enumerate("abc")}
 
 
-@slow_fixture
+@settings(slow_fixture, max_examples=20)
 @given(cells, st.integers(40, 200), st.booleans())
 def test_block_borders_do_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[list[str]], block: int, subset: bool

@@ -11,7 +11,7 @@ from scipy import stats
 import fishernet as fn
 from tests.reference.gaussians import pattern
 
-N = 20_000
+N = 10_000
 
 
 def graph(d: int, edges: list[tuple[int, int]]) -> fn.UndirectedGraph:
