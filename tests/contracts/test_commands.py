@@ -224,11 +224,7 @@ def test_what_is_interrupted_half_way_leaves_the_old_file(
 
 
 def test_processes_print_the_same_and_no_progress_bar(model: Path, table: Path, tmp_path: Path) -> None:
-    left = (
-        "convert",
-        *TIMED,
-        *list(OF_A_MODEL)[1::2],
-    )  # others of a model are run as processes below, with labels in JSON
+    left = ("convert", *TIMED, *OF_A_MODEL[1::2])  # all of a model run as processes below, and answer in JSON
     names = [name for name in WORDS if name not in left and "learn" not in name]
     lines = [words(name, model, table) for name in names]
     for name, line, ended in zip(names, lines, processes(lines, tmp_path / "printed"), strict=True):

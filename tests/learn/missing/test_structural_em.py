@@ -77,12 +77,10 @@ def test_graphs_are_nearer_to_the_true_one_than_those_of_complete_families() -> 
 
 def test_with_four_cells_in_ten_missing_dependences_are_still_found() -> None:
     """By the full price of few rows the first graph lacks them, and what is expected under it confirms that."""
-    net, lost = fn.datasets.load("alarm"), []
-    for seed in (1, 2):
-        table, test = net.sample(2000, seed=seed), net.sample(2000, seed=100 + seed)
-        found = fn.learn.bayesian_network(lacking(table, 0.4, seed), missing="em")
-        lost.append((fn.learn.bayesian_network(table).log_prob(test) - found.log_prob(test)).mean())
-    assert np.mean(lost) < 0.42
+    net = fn.datasets.load("alarm")
+    table, test = net.sample(2000, seed=2), net.sample(2000, seed=102)
+    found = fn.learn.bayesian_network(lacking(table, 0.4, 2), missing="em")
+    assert (fn.learn.bayesian_network(table).log_prob(test) - found.log_prob(test)).mean() < 0.35
 
 
 def test_labels_that_know_little_of_one_another_are_not_joined() -> None:
